@@ -1,0 +1,5 @@
+"""npa: Slurm for AI clusters, from one file."""
+
+__version__ = "0.1.0"
+
+__all__ = ["__version__"]

@@ -1,0 +1,1 @@
+"""What a spec means: the Cluster, with every default decided."""

@@ -1,0 +1,1 @@
+"""How well a cluster is: observations and reports."""

@@ -1,0 +1,1 @@
+"""How change is said: plans, steps, and what is refused."""

@@ -1,0 +1,1 @@
+"""From a Cluster to what a target needs; pure."""

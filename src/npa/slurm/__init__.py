@@ -1,0 +1,1 @@
+"""How Slurm says it: its files, names, quantities and states."""

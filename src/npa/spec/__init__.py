@@ -1,0 +1,1 @@
+"""What was asked: the spec as the user wrote it."""

@@ -1,0 +1,1 @@
+"""Where a cluster can live; each target reads, plans, applies and inspects."""
