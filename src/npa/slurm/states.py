@@ -66,8 +66,8 @@ _NODE_SUMMARIES = {
     "POW_UP": ("IDLE", "POWERING_UP"),
     "NPC": ("IDLE", "PERFCTRS"),
 }
-# Flags that only an idle node shows alone (`maint`, `resv`, `drain`): alone in *text* they imply IDLE. In JSON
-# the base is always listed, so a list without one stays unknown.
+# Flags that only an idle node shows alone (`maint`, `resv`, `drain`): alone in *text* they imply IDLE. In
+# JSON the base is always listed, so a list without one stays unknown.
 _ALONE_MEANS_IDLE = _words(
     "BLOCKED COMPLETING DRAIN FAIL MAINT PERFCTRS PLANNED POWERED_DOWN POWERING_DOWN POWERING_UP "
     "POWER_DOWN RESERVED"
