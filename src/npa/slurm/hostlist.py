@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 MAX_RANGE = 65_536  # hosts in one range, as in Slurm's MAX_RANGE
 MAX_HOSTS = 1_048_576  # hosts in one expression: a short text must not fill the memory
@@ -30,8 +30,7 @@ class HostlistError(ValueError):
         super().__init__(f"hostlist {shown!r}, position {position}: {what}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(NamedTuple):  # three times as fast to make as a frozen dataclass, and made by the ten thousand
     """One name (`width` 0) or one range of a hostlist."""
 
     prefix: str
@@ -46,8 +45,8 @@ class _Part:
     def names(self) -> list[str]:
         if not self.width:
             return [self.prefix]
-        numbers = range(self.low, self.high + 1)
-        return [self.prefix + str(number).zfill(self.width) for number in numbers]
+        prefix, width = self.prefix, self.width
+        return [prefix + str(number).zfill(width) for number in range(self.low, self.high + 1)]
 
 
 def expand(text: str) -> list[str]:
@@ -170,14 +169,14 @@ def _ranges(text: str, prefix: str, position: int, close: int) -> Iterator[_Part
         if found is None:
             raise HostlistError(text, position, f"{item!r} is not a number or a range like 0-3")
         first, last = found[1], found[2] or found[1]
-        if max(len(first), len(last)) > _MAX_DIGITS:
+        if len(first) > _MAX_DIGITS or len(last) > _MAX_DIGITS:
             raise HostlistError(text, position, f"a number of more than {_MAX_DIGITS} digits")
-        part = _Part(prefix, int(first), int(last), len(first))
-        if part.size < 1:
+        low, high = int(first), int(last)
+        if high < low:
             raise HostlistError(text, position, f"range {item!r} runs backwards")
-        if part.size > MAX_RANGE:
+        if high - low >= MAX_RANGE:
             raise HostlistError(text, position, f"range {item!r} has more than {MAX_RANGE} names")
-        yield part
+        yield _Part(prefix, low, high, len(first))
         position += len(item) + 1
 
 
