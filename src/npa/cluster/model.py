@@ -8,7 +8,7 @@ from typing import Literal
 
 CapacityMode = Literal["on-demand", "preemptible", "reserved"]
 TargetName = Literal["local", "kubernetes", "nebius"]
-Origin = Literal["spec", "facts", "default"]
+Origin = Literal["spec", "option", "facts", "default"]  # option: the command line
 
 CONTROLLER = "controller"
 ACCOUNTING = "accounting"
