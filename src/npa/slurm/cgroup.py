@@ -1,0 +1,28 @@
+"""cgroup.conf: what the kernel holds a job to."""
+
+from __future__ import annotations
+
+from npa.cluster.model import Cluster
+from npa.slurm import conf
+from npa.slurm.runtime import Runtime
+
+
+def render(cluster: Cluster, runtime: Runtime) -> str:  # noqa: ARG001  # one signature for every file
+    """Return cgroup.conf for the machine's cgroup version."""
+    return conf.text([conf.comment(conf.HEADER), *(conf.line(pair) for pair in _settings(runtime))])
+
+
+def _settings(runtime: Runtime) -> tuple[tuple[str, str], ...]:
+    if runtime.cgroup == "none":
+        return (("CgroupPlugin", "disabled"),)
+    return (
+        # Named: `autodetect` looks for systemd's hierarchy, which a container does not have.
+        ("CgroupPlugin", f"cgroup/{runtime.cgroup}"),
+        ("IgnoreSystemd", "yes"),
+        ("EnableControllers", "yes"),
+        # A twin's node may claim more cores than the machine has, and cannot be held to them.
+        ("ConstrainCores", "no" if runtime.twin else "yes"),
+        ("ConstrainRAMSpace", "yes"),
+        ("ConstrainSwapSpace", "no"),
+        ("ConstrainDevices", "yes"),
+    )

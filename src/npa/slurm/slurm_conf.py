@@ -1,0 +1,170 @@
+"""slurm.conf: what every daemon and every client of a cluster agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from npa.cluster.model import Cluster, Partition, Pool
+from npa.slurm import conf, gres, hostlist, quantity, topology, version
+from npa.slurm.conf import ConfError, Line
+from npa.slurm.runtime import Runtime
+
+# Keys that only npa writes, in lower case: nodes and partitions come from the spec, and with another name,
+# host, key or path the daemons would not find one another, their state or the jail.
+MANAGED = frozenset(
+    {"clustername", "slurmctldhost", "controlmachine", "controladdr", "backupcontroller", "slurmuser"}
+    | {"slurmduser", "authtype", "authinfo", "authalttypes", "authaltparameters", "credtype"}
+    | {"statesavelocation", "slurmdspooldir", "slurmctldpidfile", "slurmdpidfile", "slurmctldlogfile"}
+    | {"slurmdlogfile", "slurmctldport", "slurmdport", "slurmctldparameters", "slurmdparameters"}
+    | {"grestypes", "plugstackconfig", "topologyplugin", "accountingstoragetype", "accountingstoragehost"}
+    | {"accountingstorageport", "nodename", "nodeset", "partitionname", "downnodes", "frontendname"}
+)
+
+
+def render(cluster: Cluster, runtime: Runtime) -> str:
+    """Return slurm.conf: settings, the user's settings, then nodes and partitions."""
+    wanted = tuple(_user_line(key, value) for key, value in cluster.slurm_settings)
+    chosen = {line.key for line in wanted}
+    settings = (line for line in _settings(cluster, runtime) if line.key not in chosen)
+    blocks: list[Iterable[Line]] = [(conf.comment(conf.HEADER), *settings)]
+    if wanted:
+        blocks.append((conf.comment("settings of the spec"), *wanted))
+    blocks += [_nodes(cluster.pools), _partitions(cluster)]
+    return "\n".join(text for text in map(conf.text, blocks) if text)
+
+
+def _user_line(key: str, value: str) -> Line:
+    if key.lower() in MANAGED:
+        raise ConfError(key, "", "npa writes this key itself")
+    return conf.line((key, value))
+
+
+def _settings(cluster: Cluster, runtime: Runtime) -> Iterator[Line]:
+    for host in cluster.controllers:
+        yield conf.line(("SlurmctldHost", host))
+    groups = (_identity(cluster, runtime), _paths(runtime), _behaviour(), _confinement(runtime))
+    for group in (*groups, _scheduling(cluster), _accounting(cluster), _release(cluster)):
+        yield from (conf.line(pair) for pair in group)
+
+
+def _identity(cluster: Cluster, runtime: Runtime) -> Iterator[tuple[str, object]]:
+    yield "ClusterName", cluster.name
+    yield "SlurmUser", "slurm"
+    yield "AuthType", "auth/slurm"
+    yield "CredType", "cred/slurm"
+    yield "AuthInfo", "use_client_ids"
+    yield "AuthAltTypes", "auth/jwt"
+    yield "AuthAltParameters", f"jwt_key={runtime.etc}/jwt_hs256.key"
+    yield "SlurmctldParameters", "enable_configless,idle_on_node_suspend"
+    if runtime.twin:
+        # slurmd takes the numbers of this file for those of the machine, which may be smaller.
+        yield "SlurmdParameters", "config_overrides"
+
+
+def _paths(runtime: Runtime) -> Iterator[tuple[str, object]]:
+    yield "StateSaveLocation", runtime.state
+    yield "SlurmdSpoolDir", runtime.spool
+    yield "SlurmctldPidFile", f"{runtime.run}/slurmctld/slurmctld.pid"
+    yield "SlurmdPidFile", f"{runtime.run}/slurmd.pid"
+    yield "SlurmctldLogFile", f"{runtime.log}/slurmctld.log"
+    yield "SlurmdLogFile", f"{runtime.log}/slurmd.log"
+    yield "PlugStackConfig", f"{runtime.etc}/plugstack.conf"
+
+
+def _behaviour() -> Iterator[tuple[str, object]]:
+    yield "SlurmctldTimeout", 10
+    yield "SlurmdTimeout", 30
+    yield "ReturnToService", 2
+    yield "MpiDefault", "none"
+    yield "LaunchParameters", "use_interactive_step"
+    yield "TreeWidth", 16
+
+
+def _confinement(runtime: Runtime) -> Iterator[tuple[str, object]]:
+    if runtime.cgroup == "none":
+        yield "ProctrackType", "proctrack/linuxproc"
+        yield "TaskPlugin", "task/affinity"
+        yield "JobAcctGatherType", "jobacct_gather/linux"
+        return
+    yield "ProctrackType", "proctrack/cgroup"
+    yield "TaskPlugin", "task/cgroup,task/affinity"
+    yield "JobAcctGatherType", "jobacct_gather/cgroup"
+    # Contain makes the job's cgroup before its first step, so that whatever enters the job is held to it.
+    yield "PrologFlags", "Contain"
+
+
+def _scheduling(cluster: Cluster) -> Iterator[tuple[str, object]]:
+    yield "SelectType", "select/cons_tres"
+    yield "SelectTypeParameters", "CR_Core_Memory"
+    yield "SchedulerParameters", "batch_sched_delay=0,sched_interval=10,bf_interval=5"
+    # A node table twice as large as the cluster: growing by reconfigure must not need a restart.
+    yield "MaxNodeCount", max(1024, 2 ** (2 * len(cluster.workers)).bit_length())
+    if topology.switches(cluster):
+        yield "TopologyPlugin", "topology/tree"
+    # Without it a job that asks for no memory takes all of its node's. A CPU's share of the leanest pool
+    # lets one-CPU jobs fill a node of any pool, and is as much as can be had without starving another.
+    shares = [pool.machine.memory_mib // max(1, pool.machine.cpus) for pool in cluster.pools if pool.size]
+    if shares:
+        yield "DefMemPerCPU", max(1, min(shares))
+    if _has_gpus(cluster):
+        yield "GresTypes", "gpu"
+
+
+def _accounting(cluster: Cluster) -> Iterator[tuple[str, object]]:
+    if cluster.accounting:
+        yield "AccountingStorageType", "accounting_storage/slurmdbd"
+        yield "AccountingStorageHost", cluster.accounting_node
+        if _has_gpus(cluster):
+            yield "AccountingStorageTRES", "gres/gpu"
+
+
+def _release(cluster: Cluster) -> Iterator[tuple[str, object]]:
+    if version.at_least(cluster.slurm_version, "26.05"):
+        yield "MetricsType", "metrics/openmetrics"
+
+
+def _has_gpus(cluster: Cluster) -> bool:
+    return any(pool.machine.gpus for pool in cluster.pools)
+
+
+def _nodes(pools: Iterable[Pool]) -> Iterator[Line]:
+    """Yield one NodeName and one NodeSet line per pool; slurmctld refuses either without nodes."""
+    for pool in pools:
+        if not pool.size:
+            yield conf.comment(f"pool {pool.name} has no nodes")
+            continue
+        names = hostlist.compress(pool.nodes)
+        yield conf.line(("NodeName", names), *_shape(pool), ("State", "UNKNOWN"))
+        yield conf.line(("NodeSet", pool.name), ("Nodes", names))
+
+
+def _shape(pool: Pool) -> Iterator[tuple[str, object]]:
+    yield "CPUs", pool.machine.cpus
+    yield "RealMemory", pool.machine.memory_mib
+    if pool.machine.gpus:
+        yield "Gres", quantity.format_gres(gres.of(pool))
+    if pool.features:
+        yield "Feature", ",".join(conf.word("Feature", feature) for feature in pool.features)
+
+
+def _partitions(cluster: Cluster) -> Iterator[Line]:
+    """Yield the partitions; one whose pools have no nodes stays, empty, so that its jobs stay too."""
+    peopled = {pool.name for pool in cluster.pools if pool.size}
+    for partition in cluster.partitions:
+        dropped = [name for name in partition.pools if name not in peopled]
+        if dropped:
+            yield conf.comment(f"partition {partition.name} waits for nodes of {', '.join(dropped)}")
+        nodes = ",".join(name for name in partition.pools if name in peopled) if partition.pools else "ALL"
+        yield conf.line(("PartitionName", partition.name), ("Nodes", nodes), *_policy(partition))
+
+
+def _policy(partition: Partition) -> Iterator[tuple[str, object]]:
+    minutes = partition.max_time_minutes
+    if partition.default:
+        yield "Default", "YES"
+    if partition.hidden:
+        yield "Hidden", "YES"
+    yield "MaxTime", "INFINITE" if minutes is None else quantity.format_time(minutes * 60)
+    yield "PriorityTier", partition.priority_tier
+    yield "OverSubscribe", "YES" if partition.oversubscribe else "NO"
+    yield "State", "UP"
