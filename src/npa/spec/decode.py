@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from npa.spec import nearest, shape
-from npa.spec.document import Odd
 from npa.spec.finding import Finding
 from npa.spec.model import SELECTORS, SoperatorSpec
+from npa.spec.scalar import Odd
 
 Loc = tuple[str | int, ...]
 
@@ -86,7 +86,7 @@ def _finding(kind: str, loc: Loc, value: Any, text: str) -> Finding:
     if kind == "missing":
         return Finding(path, "is required", f"add `{last}`")
     if kind == "extra_forbidden":
-        return Finding(path, f"unknown key `{last[:60]}`", _meant(loc))
+        return Finding(path, f"unknown key `{last[:60]}`", _meant(loc), on_key=True)
     if kind == "literal_error":
         legal = ("local", "kubernetes", "nebius")
         shown = f"`{value[:60]}`" if isinstance(value, str) else _what(value, text)
@@ -135,8 +135,10 @@ def _fix(kind: str, value: Any, text: str) -> str:
         plain = value.strip()
         if plain.isdecimal() or plain in ("true", "false"):
             return f"remove the quotes: {plain[:60]}"
-    if kind == "int_type" and isinstance(value, Odd | float):
+    if kind == "int_type" and isinstance(value, Odd | float | bool):
         return "write plain decimal digits"
+    if "model" in kind:
+        return "write it as a mapping: `{...}`"
     if kind == "tuple_type":
         return "write it as a list: `[...]`"
     return ""

@@ -12,29 +12,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
-from yaml.resolver import Resolver
 
 from npa.errors import Problem
+from npa.spec.scalar import MAX_INT, TAG, Odd, scalar
 
 MAX_CHARS = 1 << 20
 MAX_DEPTH = 20  # the deepest field of a spec is at 5
-_MAX_INT = 1 << 63
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_RESOLVER: Any = Resolver()
-_TAG = "tag:yaml.org,2002:"
-_DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]*)")
-# Strings to YAML 1.1, as PyYAML reads it, and numbers to YAML 1.2: `1e3`, `0o17`.
-_NUMBER_ELSEWHERE = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|0o[0-7]+")
 _INDENT = re.compile(r"^[ \t]*(?:-[ \t]+)*", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Odd:
-    """A scalar that is no string, whole number, boolean or null; no field takes one."""
-
-    text: str
-    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +94,7 @@ class _Builder:
         if self._in_key():
             self._key(event)
             return
-        value, wrong = _scalar(event)
+        value, wrong = scalar(event)
         if wrong:
             self._note(event, self._path(), *wrong)
         self._put(event, value, event.value if event.implicit[0] else "")
@@ -119,7 +105,7 @@ class _Builder:
         assert isinstance(top.value, dict)
         if name == "<<" and event.implicit[0]:
             self._refuse_key(event, top.path, "merge keys are not read", "write the values out")
-        elif not isinstance(_scalar(event)[0], str):
+        elif not isinstance(scalar(event)[0], str):
             self._refuse_key(
                 event, top.path, f"key `{name[:60]}` is not a word", f"quote it: {_quoted(name)}"
             )
@@ -147,7 +133,7 @@ class _Builder:
             self._note(event, "", f"nested more than {MAX_DEPTH} deep")
             raise _StopError
         value: dict[str, Any] | list[Any] = {} if isinstance(event, yaml.MappingStartEvent) else []
-        if event.tag not in (None, "!", f"{_TAG}map", f"{_TAG}seq"):
+        if event.tag not in (None, "!", f"{TAG}map", f"{TAG}seq"):
             self._note(event, self._path(), f"tag `{event.tag}` is not read", "remove the tag")
         if self._in_key():
             self._refuse_key(event, self._stack[-1].path, "a key must be a word", "name the field")
@@ -231,43 +217,9 @@ def _copy(value: Any, path: str, document: Document, depth: int) -> Any:
         }
     if isinstance(value, list | tuple):
         return [_copy(each, f"{path}[{index}]", document, depth + 1) for index, each in enumerate(value)]
-    if isinstance(value, int) and abs(value) >= _MAX_INT:
+    if isinstance(value, int) and abs(value) >= MAX_INT:
         return Odd("", "a number too large")
     return value
-
-
-def _scalar(event: yaml.ScalarEvent) -> tuple[Any, tuple[str, ...]]:
-    """Return what a scalar is, and (message, hint) where it cannot be read."""
-    text = event.value
-    if event.tag not in (None, "!"):
-        if event.tag == f"{_TAG}str":
-            return text, ()
-        return Odd(text, "the tagged value"), (f"tag `{event.tag}` is not read", "remove the tag")
-    # The C parser has its own word for an unquoted style; both set the first flag for one.
-    if not event.implicit[0]:
-        return text, ()
-    kind = str(_RESOLVER.resolve(yaml.ScalarNode, text, (True, False))).removeprefix(_TAG)
-    if kind == "null":
-        return None, ()
-    if kind == "bool":
-        return text.lower() in ("yes", "true", "on"), ()
-    if kind == "int":
-        return _whole(text), ()
-    if kind == "timestamp":
-        return Odd(text, "the date"), ()
-    if kind == "float" or _NUMBER_ELSEWHERE.fullmatch(text):
-        return Odd(text, "the number"), ()
-    return text, ()
-
-
-def _whole(text: str) -> int | Odd:
-    if not _DECIMAL.fullmatch(text):
-        return Odd(
-            text, "the number"
-        )  # octal, hexadecimal, base 60 or with underscores: seldom what was meant
-    if len(text) > 20 or abs(int(text)) >= _MAX_INT:
-        return Odd(text, "a number too large,")
-    return int(text)
 
 
 def _at(event: yaml.Event) -> tuple[int, int]:

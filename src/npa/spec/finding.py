@@ -17,6 +17,7 @@ class Finding:
     message: str
     hint: str = ""
     rests_on: tuple[str, ...] = ()
+    on_key: bool = False  # the key is wrong and not its value
 
     def survives(self, unread: frozenset[str]) -> bool:
         """Whether everything that this rests on could be read."""

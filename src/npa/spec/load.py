@@ -49,7 +49,7 @@ def _accept(read: Document, source: str) -> SoperatorSpec:
     decoded = decode(read.value, {path: place.text for path, place in read.places.items()})
     # A value that is not read at all, an alias say, is already told of; its type is beside the point.
     told = {problem.at for problem in read.problems}
-    findings = [each for each in decoded.findings if each.at not in told or not each.at]
+    findings = [each for each in decoded.findings if not each.at or each.at not in told or each.on_key]
     if decoded.spec is not None:
         unread = decoded.unread | {at for at in told if at}
         findings += [each for each in rules.broken(decoded.spec) if each.survives(unread)]
@@ -74,7 +74,7 @@ def _place(finding: Finding, places: Mapping[str, Place]) -> tuple[int, int]:
     path = finding.at
     found = places.get(path)
     if found is not None:
-        return found.key if finding.message.startswith("unknown key") else (found.line, found.column)
+        return found.key if finding.on_key else (found.line, found.column)
     while path and path not in places:
         path = path[: max(path.rfind("."), path.rfind("["), 0)]
     outer = places.get(path)

@@ -6,6 +6,9 @@ import difflib
 from collections.abc import Iterable
 
 
+_LISTED = 12  # more than this is no help on one line
+
+
 def nearest(word: str, legal: Iterable[str]) -> str:
     """Return the closest legal word, or "" where none is close."""
     folded = {each.casefold(): each for each in legal}
@@ -20,4 +23,4 @@ def hint(word: str, legal: Iterable[str]) -> str:
     meant = nearest(word, legal)
     if meant:
         return f"did you mean `{meant}`"
-    return f"choose one of {', '.join(legal)}" if legal else ""
+    return f"choose one of {', '.join(legal)}" if 0 < len(legal) <= _LISTED else ""
