@@ -48,8 +48,6 @@ class Plan:
     steps: tuple[Step, ...]
     unchanged: tuple[str, ...] = ()  # what was compared and is as asked, in the reader's words
     notes: tuple[str, ...] = ()  # what this target does not do with the spec, and why
-    spec_digest: str = ""
-    world_digest: str = ""  # what the plan was made against; a plan is applied to that world only
 
     @property
     def killed_jobs(self) -> tuple[JobRef, ...]:

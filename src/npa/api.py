@@ -1,0 +1,144 @@
+"""The verbs. The command line, the SDK and every other surface call only this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from npa.errors import RefusedError
+
+if TYPE_CHECKING:
+    from npa.health.assess import Report
+    from npa.plan.model import Event, Plan
+    from npa.spec.model import SoperatorSpec
+    from npa.targets.base import Options, Summary
+    from npa.targets.local.target import LocalTarget
+
+Listener = Callable[["Event"], None]
+DEFAULT_TARGET = "nebius"
+
+
+def target_of(spec: SoperatorSpec, target: str | None = None) -> str:
+    """Return where a spec's cluster lives: what the caller says, else the spec, else Nebius."""
+    return target or spec.target or DEFAULT_TARGET
+
+
+def plan(spec: SoperatorSpec, *, target: str | None = None, options: Options | None = None) -> Plan:
+    """Return the steps from what is there to what the spec asks for; changes nothing.
+
+    Raises PreflightError, DestructiveError (running jobs would end and `options.force` is off), and
+    RefusedError for a target that cannot be reached from here.
+    """
+    from npa.cluster.resolve import resolve
+    from npa.plan import guard
+
+    place = _target(target_of(spec, target))
+    cluster = resolve(spec, place.facts(spec), target_of(spec, target))
+    made = place.plan(cluster, options or _options())
+    guard.check(made)
+    return made
+
+
+def deploy(
+    spec: SoperatorSpec,
+    *,
+    target: str | None = None,
+    shown: Plan | None = None,
+    options: Options | None = None,
+    heard: Listener = lambda event: None,
+) -> Report:
+    """Make the cluster what the spec asks for and report how well it is.
+
+    `shown` is the plan that somebody agreed to: exactly it is done, or RefusedError raised when the world has
+    moved on since. Raises as `plan`, and UnhealthyError when the cluster is there and not well.
+    """
+    from npa.cluster.resolve import resolve
+    from npa.plan import guard
+
+    place = _target(target_of(spec, target))
+    chosen = options or _options()
+    cluster = resolve(spec, place.facts(spec), target_of(spec, target))
+    agreed = shown or place.plan(cluster, chosen)
+    guard.check(agreed)
+    place.apply(cluster, agreed, chosen, heard)
+    return status(cluster.name)
+
+
+def status(name: str) -> Report:
+    """Return how well a cluster is; raises NotFoundError where there is none of that name."""
+    from npa.errors import NotFoundError
+    from npa.health import assess
+
+    seen = _local().inspect(name)
+    if seen.state == "absent":
+        raise NotFoundError(f"no cluster {name!r} on this machine", hint="see `npa soperator list`")
+    return assess.assess(seen)
+
+
+def plan_destroy(name: str, *, options: Options | None = None) -> Plan:
+    """Return the steps that leave nothing of a cluster, naming the jobs that would die."""
+    return _local().plan_destroy(name, options or _options())
+
+
+def destroy(
+    name: str,
+    *,
+    shown: Plan | None = None,
+    options: Options | None = None,
+    heard: Listener = lambda event: None,
+) -> Plan:
+    """Remove a cluster and all it owns but the cached image; returns the plan that was carried out."""
+    place = _local()
+    agreed = shown or place.plan_destroy(name, options or _options())
+    place.destroy(name, agreed, options or _options(), heard)
+    return agreed
+
+
+def clusters() -> tuple[Summary, ...]:
+    """Return the clusters that this machine knows, by name."""
+    return tuple(_local().list())
+
+
+def execute(name: str, node: str, argv: Sequence[str], *, root: str = "", network: str = "cluster") -> int:
+    """Run a command on a node with our own terminal and return its exit code.
+
+    `root` is "jail" or "daemons"; "" chooses the jail on login and worker nodes. `network` "host" keeps this
+    machine's own network, so that packages can be fetched.
+    """
+    return _local().execute(name, node, argv, root=root, network=network)
+
+
+def ssh(name: str, user: str, argv: Sequence[str] = ()) -> int:
+    """Log in to the login node with the machine's ssh client and return its exit code."""
+    return _local().ssh(name, user, argv)
+
+
+def proxy(name: str, node: str, port: int) -> None:
+    """Connect stdin and stdout to a port of a node, for ssh's ProxyCommand."""
+    _local().proxy(name, node, port)
+
+
+def logs(name: str, node: str, *, lines: int = 100, follow: bool = False) -> Iterator[str]:
+    """Return the last lines of a node's daemon logs, each prefixed by its daemon, then what is added."""
+    return _local().logs(name, node, lines=lines, follow=follow)
+
+
+def _options() -> Options:
+    from npa.targets.base import Options
+
+    return Options()
+
+
+def _local() -> LocalTarget:
+    from npa.targets.local.target import LocalTarget
+
+    return LocalTarget.here()
+
+
+def _target(name: str) -> LocalTarget:
+    if name == "local":
+        return _local()
+    raise RefusedError(
+        f"target {name!r} cannot be deployed by this version",
+        hint="add `--target local` to run the same spec on this machine",
+    )

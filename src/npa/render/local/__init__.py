@@ -1,0 +1,1 @@
+"""A Cluster as nodes on one machine: namespaces, mounts, processes, files."""

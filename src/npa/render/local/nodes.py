@@ -1,0 +1,141 @@
+"""Each node of a Cluster as namespaces, mounts and processes on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from npa.cluster.model import ACCOUNTING, CONTROLLER, LOGIN, REST, Cluster
+from npa.render.local.layout import Layout
+from npa.render.local.model import Bind, Cgroups, Device, Directory, Link, Mount, Node, Process, Setup
+
+SLURM_UID = 64030  # Debian's own, base-passwd's list of reserved ids
+MYSQL_UID = 64031
+NOBODY = 65534
+JAIL = "/mnt/jail"
+NVIDIA_MAJOR = 195  # Linux Documentation/admin-guide/devices.txt
+
+_CHARACTER_DEVICES = (
+    ("null", 1, 3),
+    ("zero", 1, 5),
+    ("full", 1, 7),
+    ("random", 1, 8),
+    ("urandom", 1, 9),
+    ("tty", 5, 0),
+    ("fuse", 10, 229),
+)
+_MARIADB = (
+    "mariadbd",
+    "--no-defaults",
+    "--datadir=/var/lib/mysql",
+    "--socket=/run/mysqld/mysqld.sock",
+    "--pid-file=/run/mysqld/pid",
+    "--init-file=/usr/lib/npa/accounting.sql",
+    "--skip-networking",
+    "--innodb-buffer-pool-size=64M",
+    "--innodb-log-file-size=8M",
+    "--innodb-lock-wait-timeout=900",  # slurmdbd(8) asks for it
+    "--innodb-snapshot-isolation=OFF",  # slurmdbd dies on a write conflict otherwise
+    "--performance-schema=OFF",
+)
+_SLURMDBD = "until [ -S /run/mysqld/mysqld.sock ]; do sleep 0.05; done; exec slurmdbd -D"
+
+
+def render(cluster: Cluster, layout: Layout, addresses: Mapping[str, str], *, cgroups: bool) -> tuple[Node, ...]:
+    """Return every node, in the order of starting: database, controllers, logins, REST, workers."""
+    gpus = {node: pool.machine.gpus for pool in cluster.pools for node in pool.nodes}
+    control = (cluster.accounting_node, *cluster.controllers, *cluster.logins, cluster.rest_node)
+    nodes = []
+    for name in (*filter(None, control), *cluster.workers):
+        role = "worker" if name in gpus else name.rpartition("-")[0]
+        setup = (
+            *_system(cgroups=cgroups),
+            *(Device(f"/dev/nvidia{index}", NVIDIA_MAJOR, index) for index in range(gpus.get(name, 0))),
+            *_run(),
+            *_slurm(layout, name),
+            *_role(role, layout),
+            *_jail(layout),
+        )
+        nodes.append(Node(name, addresses[name], setup, _processes(role, name)))
+    return tuple(nodes)
+
+
+def _system(*, cgroups: bool) -> Iterator[Setup]:
+    yield Mount("proc", "/proc")
+    yield Mount("sysfs", "/sys", read_only=True)
+    if cgroups:
+        yield Cgroups("/sys/fs/cgroup")
+    yield Mount("tmpfs", "/dev", "mode=755")
+    for name, major, minor in _CHARACTER_DEVICES:
+        yield Device(f"/dev/{name}", major, minor)
+    for name in ("pts", "shm", "mqueue"):
+        yield Directory(f"/dev/{name}")
+    yield Mount("devpts", "/dev/pts", "newinstance,ptmxmode=0666,mode=620,gid=5")
+    yield Mount("tmpfs", "/dev/shm", "mode=1777")
+    yield Mount("mqueue", "/dev/mqueue")
+    yield Link("/dev/ptmx", "pts/ptmx")
+    yield Link("/dev/fd", "/proc/self/fd")
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        yield Link(f"/dev/{name}", f"fd/{number}")
+
+
+def _run() -> Iterator[Setup]:
+    yield Mount("tmpfs", "/tmp", "mode=1777")
+    yield Mount("tmpfs", "/run", "mode=755")
+    yield Directory("/run/slurm")  # root's: slurmd and sackd refuse one that is slurm's
+    yield Directory("/run/sshd")
+    yield Directory("/run/slurmctld", uid=SLURM_UID, gid=SLURM_UID)
+    yield Directory("/run/slurmdbd", uid=SLURM_UID, gid=SLURM_UID)
+    yield Directory("/run/mysqld", uid=MYSQL_UID, gid=MYSQL_UID)
+    yield Link("/run/mariadbd", "mysqld")  # newer client libraries look there
+
+
+def _slurm(layout: Layout, name: str) -> Iterator[Setup]:
+    yield Bind(layout.daemons_etc, "/etc/slurm", read_only=True)
+    yield Bind(layout.net_etc, "/etc/npa", read_only=True)
+    yield Bind(layout.log(name), "/var/log/slurm")
+    yield Bind(layout.spool(name), "/var/spool/slurmd")
+
+
+def _role(role: str, layout: Layout) -> Iterator[Setup]:
+    if role == CONTROLLER:
+        yield Bind(layout.ctld, "/var/lib/slurm/ctld")
+    elif role == ACCOUNTING:
+        yield Bind(layout.mysql, "/var/lib/mysql")
+    elif role == LOGIN:
+        yield Bind(layout.ssh_etc, "/etc/ssh", read_only=True)
+
+
+def _jail(layout: Layout) -> Iterator[Setup]:
+    """The users' root, with what is private to a node on top of it.
+
+    `/dev` is read-only, and so is the folder of Slurm's socket: root in the jail cannot take from the
+    daemons what they need.
+    """
+    yield Bind(layout.jail, JAIL)
+    yield Mount("proc", f"{JAIL}/proc")
+    yield Bind("/sys", f"{JAIL}/sys", recursive=True, inside=True)
+    yield Bind("/dev", f"{JAIL}/dev", read_only=True, recursive=True, inside=True)
+    yield Mount("tmpfs", f"{JAIL}/tmp", "mode=1777")
+    yield Mount("tmpfs", f"{JAIL}/run", "mode=755")
+    yield Directory(f"{JAIL}/run/lock", 0o1777)
+    yield Directory(f"{JAIL}/run/slurm")
+    yield Bind("/run/slurm", f"{JAIL}/run/slurm", read_only=True, inside=True)
+    yield Bind("/var/spool/slurmd", f"{JAIL}/var/spool/slurmd", inside=True)
+    yield Bind(layout.jail_etc, f"{JAIL}/etc/slurm", read_only=True)
+    yield Bind(layout.net_etc, f"{JAIL}/etc/npa", read_only=True)
+
+
+def _processes(role: str, name: str) -> tuple[Process, ...]:
+    if role == CONTROLLER:
+        return (Process("slurmctld", ("slurmctld", "-D"), SLURM_UID, SLURM_UID),)
+    if role == ACCOUNTING:
+        return (
+            Process("mariadbd", _MARIADB, MYSQL_UID, MYSQL_UID),
+            Process("slurmdbd", ("sh", "-c", _SLURMDBD), SLURM_UID, SLURM_UID),
+        )
+    if role == LOGIN:
+        return (Process("sackd", ("sackd", "-D")), Process("sshd", ("/usr/sbin/sshd", "-D", "-e")))
+    if role == REST:
+        serve = ("slurmrestd", "-a", "rest_auth/jwt", "0.0.0.0:6820")
+        return (Process("slurmrestd", serve, NOBODY, NOBODY, (("SLURM_JWT", "daemon"),)),)
+    return (Process("slurmd", ("slurmd", "-D", "-N", name)),)

@@ -1,0 +1,115 @@
+"""Files of ours: whole or not at all, locks, and how much room there is."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from npa.errors import RefusedError
+
+
+def write(path: Path, text: str, *, mode: int = 0o644, uid: int = 0, gid: int = 0) -> None:
+    """Replace a file in one step, so that a reader sees the old or the new one, and never less."""
+    write_bytes(path, text.encode(), mode=mode, uid=uid, gid=gid)
+
+
+def write_bytes(path: Path, content: bytes, *, mode: int = 0o644, uid: int = 0, gid: int = 0) -> None:
+    """As `write`, for bytes."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(content)
+            os.fchmod(fd, mode)
+            os.fchown(fd, uid, gid)
+            file.flush()
+            os.fsync(fd)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            temporary.unlink()
+        raise
+
+
+def text(path: Path) -> str | None:
+    """Return a file's text; None only where there is no such file."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+
+
+def load_json(path: Path) -> dict[str, Any] | None:
+    """Return a JSON object of ours; None only where there is no such file. Raises RefusedError if damaged."""
+    found = text(path)
+    if found is None:
+        return None
+    try:
+        decoded = json.loads(found)
+    except ValueError as error:
+        decoded = error
+    if not isinstance(decoded, dict):
+        raise RefusedError(
+            f"{path} is not a record of npa: {decoded!r:.80}", hint="restore it, or move it away by hand"
+        )
+    return decoded
+
+
+@contextlib.contextmanager
+def lock(path: Path, busy: str) -> Iterator[None]:
+    """Hold an exclusive lock; raises RefusedError with `busy` when somebody else does (flock(2)).
+
+    The file goes away with the lock, and a lock on a file that has gone is taken anew.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(fd)
+            raise RefusedError(busy, hint="wait for it to end, then try again") from None
+        with contextlib.suppress(FileNotFoundError):
+            if os.stat(path).st_ino == os.fstat(fd).st_ino:
+                break
+        os.close(fd)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            path.unlink()
+        os.close(fd)
+
+
+def free_bytes(path: Path) -> int:
+    """Return the bytes an unprivileged writer may still use where `path` is or would be made."""
+    while not path.exists():
+        path = path.parent
+    return shutil.disk_usage(path).free
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a folder and all in it, if it is there; never crosses into another mount.
+
+    Raises RefusedError where something is still mounted below it.
+    """
+    inside = [point for point in mount_points() if Path(point).is_relative_to(path)]
+    if inside:
+        raise RefusedError(
+            f"{path} still has mounts in it: {', '.join(inside[:3])}",
+            hint=f"unmount them: umount {inside[0]}",
+        )
+    with contextlib.suppress(FileNotFoundError):
+        shutil.rmtree(path)
+
+
+def mount_points() -> list[str]:
+    """Return every mount point of this process's namespace (proc_pid_mountinfo(5), field 5)."""
+    lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
+    return [line.split(" ")[4].encode().decode("unicode_escape") for line in lines]

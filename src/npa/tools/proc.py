@@ -1,0 +1,47 @@
+"""What runs on this machine, as /proc tells (proc(5))."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One process."""
+
+    pid: int
+    parent: int
+    name: str  # comm: at most 15 characters
+    started: int  # clock ticks after boot; with the pid it names a process for good
+    namespace: int  # inode of its PID namespace; 0 where it could not be read
+    state: str = "S"
+
+
+def find(pid: int) -> Process | None:
+    """Return a living process; None where there is none, or it only waits to be reaped."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    name = fields[fields.index("(") + 1 : fields.rindex(")")]
+    rest = fields[fields.rindex(")") + 2 :].split()
+    if rest[0] in "ZX":
+        return None
+    namespace = 0
+    with contextlib.suppress(OSError):
+        namespace = os.stat(f"/proc/{pid}/ns/pid").st_ino
+    return Process(pid, int(rest[1]), name, int(rest[19]), namespace, rest[0])
+
+
+def everything() -> list[Process]:
+    """Return all living processes."""
+    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    return [process for pid in pids if (process := find(pid))]
+
+
+def boot_id() -> str:
+    """Return what tells one boot of this machine from the next."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()

@@ -1,0 +1,147 @@
+"""Runs programs: the only module that does. No shell, a deadline for each call, text in and out."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from npa.errors import ToolError, ToolMissingError, ToolTimeoutError
+
+# What provides a program on Debian, for the hint when it is missing.
+PACKAGES = {
+    "mmdebstrap": "mmdebstrap",
+    "gcc": "gcc libc6-dev",
+    "nsenter": "util-linux",
+    "ssh": "openssh-client",
+    "chroot": "coreutils",
+    "dpkg-deb": "dpkg",
+}
+
+
+class Run(Protocol):
+    """How a tool starts its program; tests pass their own."""
+
+    def __call__(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: str = "",
+        timeout: float = 60,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> str:
+        """Run a program to its end and return its stdout."""
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    stdin: str = "",
+    timeout: float = 60,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> str:
+    """Run a program and return its stdout.
+
+    `timeout` is in seconds. Raises ToolMissingError, ToolTimeoutError, or ToolError when it exits non-zero.
+    """
+    try:
+        done = subprocess.run(
+            list(argv),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout,
+            env=None if env is None else dict(env),
+            cwd=cwd,
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise missing(argv[0]) from error
+    except subprocess.TimeoutExpired as error:
+        raise ToolTimeoutError(argv, timeout) from error
+    if done.returncode != 0:
+        raise ToolError(argv, done.returncode, done.stderr or done.stdout)
+    return done.stdout
+
+
+def stream(argv: Sequence[str], heard: Callable[[str], None], *, timeout: float) -> None:
+    """Run a program and hand over each line of its output (both streams) as it comes.
+
+    On a deadline, an error or Ctrl-C the program's whole process group is ended, gently first. Raises as
+    `run` does.
+    """
+    lines: list[str] = []
+    with _started(argv) as process:
+        timer = threading.Timer(timeout, process.kill)
+        timer.start()
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                lines.append(line)
+                heard(line.rstrip("\n"))
+            code = process.wait()
+        except BaseException:
+            _end(process)
+            raise
+        finally:
+            timed_out = not timer.is_alive()
+            timer.cancel()
+            timer.join()
+    if timed_out:
+        raise ToolTimeoutError(argv, timeout)
+    if code != 0:
+        raise ToolError(argv, code, "".join(lines[-20:]))
+
+
+def interactive(argv: Sequence[str]) -> int:
+    """Run a program on our own terminal; returns its exit code. Ctrl-C is the program's."""
+    try:
+        process = subprocess.Popen(list(argv))
+    except FileNotFoundError as error:
+        raise missing(argv[0]) from error
+    with process:
+        while True:
+            with contextlib.suppress(KeyboardInterrupt):
+                code = process.wait()
+                return code if code >= 0 else 128 - code
+
+
+def missing(program: str) -> ToolMissingError:
+    """Return the error for a program that is not installed."""
+    package = PACKAGES.get(program, program)
+    return ToolMissingError(program, hint=f"install it: apt-get install -y {package}")
+
+
+@contextlib.contextmanager
+def _started(argv: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+    try:
+        process = subprocess.Popen(
+            list(argv),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,  # the terminal's Ctrl-C reaches us alone, and we end it in order
+        )
+    except FileNotFoundError as error:
+        raise missing(argv[0]) from error
+    with process:
+        yield process
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    for number, patience in ((signal.SIGTERM, 10), (signal.SIGKILL, 5)):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(patience)
+            return
