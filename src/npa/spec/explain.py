@@ -120,5 +120,5 @@ def _plain(node: Any) -> Any:
     node = {key: _plain(value) for key, value in node.items()}
     rule = node.pop("x-rule", "")
     if rule:
-        node["description"] = f"{node.get('description', '')}: {rule}"
+        node["description"] = f"{node.get('description', '')} ({rule})"
     return node
