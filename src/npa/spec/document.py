@@ -19,7 +19,8 @@ from npa.spec.scalar import MAX_INT, TAG, Odd, scalar
 MAX_CHARS = 1 << 20
 MAX_DEPTH = 20  # the deepest field of a spec is at 5
 
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_HAS_LIBYAML = hasattr(yaml, "CSafeLoader")
+_LOADER: Any = yaml.CSafeLoader if _HAS_LIBYAML else yaml.SafeLoader
 _INDENT = re.compile(r"^[ \t]*(?:-[ \t]+)*", re.MULTILINE)
 
 
@@ -176,6 +177,8 @@ def read(text: str, source: str = "") -> Document:
     builder = _Builder(source)
     problems = builder.document.problems
     text = _INDENT.sub(_spaces, text.removeprefix("\ufeff"))
+    if not _HAS_LIBYAML:
+        text = text.expandtabs(8)  # PyYAML's own scanner takes no tab anywhere between words
     if len(text) > MAX_CHARS:
         problems.append(Problem(0, 0, "", f"longer than {MAX_CHARS} characters", "", source))
         return builder.document

@@ -165,7 +165,7 @@ def test_c06_tabs_bom_and_crlf_load(text: str) -> None:
         ("# nothing", 0, 0, "must be a mapping, not null"),
         ("- a", 1, 1, "must be a mapping, not a list"),
         ("lab", 1, 1, "must be a mapping"),
-        ("name: [", 2, 1, "not YAML"),
+        ("name: [\n", 2, 1, "not YAML"),
         ("name: lab\n  x: y", 2, 4, "not YAML"),
         ("name: 'lab", 1, 11, "not YAML"),
         (MINIMAL + "---\n" + MINIMAL, 3, 1, "a second document"),
