@@ -1,0 +1,55 @@
+# Every target does its own set-up and may be run again at any time.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup packages demo demo-down test test-fast check format imports golden bench docs
+
+BIN := .venv/bin
+# Clusters on this machine need root: sudo where there is one and we are not root already.
+SUDO := $(if $(filter 0,$(shell id -u)),,$(shell command -v sudo))
+AS_ROOT := $(SUDO) env PATH="$(CURDIR)/$(BIN):$$PATH"
+SRC := src tests bench scripts
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+setup: .venv/.installed ## install what is missing: Debian packages, .venv, npa itself
+
+packages:
+	@bash scripts/packages.sh
+
+.venv/.installed: pyproject.toml | packages
+	@bash scripts/venv.sh
+
+demo: setup ## a cluster of 4 nodes on this machine, and a tour of it
+	@$(AS_ROOT) bash examples/quickstart/demo.sh
+
+demo-down: setup ## remove the cluster of `make demo`
+	@$(AS_ROOT) npa soperator destroy --cluster quickstart --yes
+
+test: setup ## the whole suite, with clusters on this machine
+	$(AS_ROOT) pytest
+
+test-fast: setup ## the suite without clusters
+	$(BIN)/pytest -m "not e2e"
+
+check: setup imports ## lint, format, types and layers
+	$(BIN)/ruff check $(SRC)
+	$(BIN)/ruff format --check $(SRC)
+	$(BIN)/mypy
+
+format: setup ## put the code into shape
+	$(BIN)/ruff check --fix $(SRC)
+	$(BIN)/ruff format $(SRC)
+
+imports: setup ## check that imports point down
+	$(BIN)/lint-imports
+
+golden: setup ## rewrite the expected files in tests/golden; read the diff
+	$(BIN)/pytest -q tests/golden --update-golden
+
+bench: setup ## measure, and write docs/reference/performance.md
+	$(AS_ROOT) python -m bench.run
+
+docs: setup ## write docs/reference from the code
+	$(BIN)/python scripts/reference.py
