@@ -1,0 +1,48 @@
+"""What a plan may not do unless somebody said so: end running work."""
+
+from __future__ import annotations
+
+from npa.errors import DestructiveError
+from npa.plan.model import JobRef, Plan, Step
+from npa.slurm import hostlist
+
+ENDS_JOBS = frozenset({"stop", "remove"})
+SHOWN_JOBS = 5  # a message is read; the rest is in the plan
+
+
+def check(plan: Plan) -> None:
+    """Raise DestructiveError when steps would end running jobs and nobody allowed it.
+
+    Who plans with force marks such steps `kills_jobs`; without force the jobs are named and the mark is off.
+    """
+    refused = unallowed(plan)
+    if refused:
+        raise DestructiveError(
+            "; ".join(_refusal(step) for step in refused),
+            [step.key for step in refused],
+            hint="wait for the jobs with `--wait-for-jobs 1h`, or end them with `--force`",
+        )
+
+
+def unallowed(plan: Plan) -> tuple[Step, ...]:
+    """Return the steps that would end jobs without leave."""
+    return tuple(step for step in plan.steps if step.jobs and step.verb in ENDS_JOBS and not step.kills_jobs)
+
+
+def named(job: JobRef) -> str:
+    """Name a job for people: `12 (alice, train)`."""
+    return f"{job.id} ({_line(job.user)}, {_line(job.name)})"
+
+
+def _refusal(step: Step) -> str:
+    nodes = f" {hostlist.compress(step.nodes)}" if step.nodes else ""
+    count = len(step.jobs)
+    jobs = ", ".join(named(job) for job in step.jobs[:SHOWN_JOBS])
+    more = f" and {count - SHOWN_JOBS} more" if count > SHOWN_JOBS else ""
+    what = f"{count} running job{'s' * (count != 1)}"
+    return f"{step.subject}: to {step.verb}{nodes} would end {what}: {jobs}{more}"
+
+
+def _line(text: str) -> str:
+    # Whoever submits a job chooses its name, line breaks included.
+    return " ".join(text.split())
