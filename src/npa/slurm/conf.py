@@ -68,6 +68,7 @@ def line(*pairs: tuple[str, object]) -> Line:
 
 def comment(text: str) -> Line:
     """Return a line with a comment alone."""
+    check_value("comment", text)  # a backslash at its end would swallow the next line
     return Line(comment=text.strip())
 
 
