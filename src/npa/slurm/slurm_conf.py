@@ -76,6 +76,7 @@ def _behaviour() -> Iterator[tuple[str, object]]:
     yield "SlurmdTimeout", 30
     yield "ReturnToService", 2
     yield "MpiDefault", "none"
+    yield "MailProg", "/usr/bin/true"  # its default is a program that no node has, an error at each start
     yield "LaunchParameters", "use_interactive_step"
     yield "TreeWidth", 16
 
