@@ -25,7 +25,7 @@ demo: setup ## a cluster of 4 nodes on this machine, and a tour of it
 	@$(AS_ROOT) bash examples/quickstart/demo.sh
 
 demo-down: setup ## remove the cluster of `make demo`
-	@$(AS_ROOT) npa soperator destroy --cluster quickstart --yes
+	@$(AS_ROOT) npa soperator destroy quickstart --yes
 
 test: setup ## the whole suite, with clusters on this machine
 	$(AS_ROOT) pytest
@@ -46,7 +46,7 @@ imports: setup ## check that imports point down
 	$(BIN)/lint-imports
 
 golden: setup ## rewrite the expected files in tests/golden; read the diff
-	$(BIN)/pytest -q tests/golden --update-golden
+	NPA_GOLDEN=rewrite $(BIN)/pytest -q tests/golden
 
 bench: setup ## measure, and write docs/reference/performance.md
 	$(AS_ROOT) python -m bench.run

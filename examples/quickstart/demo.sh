@@ -63,7 +63,7 @@ on_login sacct --allocations --starttime=now-10minutes \
 	--format=JobID%-8,JobName%-9,NodeList%-18,State%-14,ExitCode,Elapsed
 
 say "7. how the cluster is"
-run npa soperator status --cluster "$cluster"
+run npa soperator status "$cluster"
 
 cat <<'NEXT'
 

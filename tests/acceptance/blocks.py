@@ -1,8 +1,8 @@
 """Command blocks of a Markdown document, and whether what they print is what the document shows.
 
-A fenced block of `bash` is run, unless the line before it is `<!-- not run: REASON -->`. A block of `text` right
-after it, or after a line `<!-- prints -->`, shows its output: each line must be there, in order, numbers aside.
-`…` in a shown line stands for anything, and a line of `…` alone for lines that are left out.
+A fenced block of `bash` is run, unless the line before it is `<!-- not run: REASON -->`. A block of `text`
+right after it, or after a line `<!-- prints -->`, shows its output: each line must be there, in order,
+numbers aside. `…` in a shown line stands for anything, and a line of `…` alone for lines that are left out.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def missing(shown: str, output: str) -> str | None:
 
 
 def _pieces(text: str) -> Iterator[tuple[int, str, str, str]]:
-    """Yield (line, language, body, last line) of every fenced block, and of every line outside with language ""."""
+    """Yield (line, language, body, last line) of each fenced block; "" for other lines."""
     lines = enumerate(text.splitlines(), 1)
     for number, line in lines:
         fence = _FENCE.match(line)

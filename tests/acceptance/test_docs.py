@@ -26,8 +26,8 @@ def environment(tmp_path: Path) -> Iterator[Mapping[str, str]]:
         "NO_COLOR": "1",
     }
     yield env
-    for left in sorted(state.glob("*/record.json")):
-        argv = ["npa", "soperator", "destroy", "--cluster", left.parent.name, "--yes", "--force"]
+    for left in sorted(state.glob("local/*/record.json")):
+        argv = ["npa", "soperator", "destroy", left.parent.name, "--yes", "--force"]
         subprocess.run(argv, env=env, check=True, timeout=PATIENCE)
 
 
