@@ -7,10 +7,11 @@ from npa.plan.model import JobRef, Plan, Step
 from npa.slurm import hostlist
 
 ENDS_JOBS = frozenset({"stop", "remove"})
+HINT = "wait for the jobs with `--wait-for-jobs 1h`, or end them with `--force`"
 SHOWN_JOBS = 5  # a message is read; the rest is in the plan
 
 
-def check(plan: Plan) -> None:
+def check(plan: Plan, hint: str = HINT) -> None:
     """Raise DestructiveError when steps would end running jobs and nobody allowed it.
 
     Who plans with force marks such steps `kills_jobs`; without force the jobs are named and the mark is off.
@@ -20,7 +21,7 @@ def check(plan: Plan) -> None:
         raise DestructiveError(
             "; ".join(_refusal(step) for step in refused),
             [step.key for step in refused],
-            hint="wait for the jobs with `--wait-for-jobs 1h`, or end them with `--force`",
+            hint=hint,
         )
 
 

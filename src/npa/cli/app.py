@@ -1,0 +1,92 @@
+"""The commands and their order in `--help`; each imports what it needs once it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+import npa
+from npa.cli import change, look, node, spec
+from npa.cli.passing import PassingCommand
+
+_CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+def _group(about: str) -> typer.Typer:
+    # Rich's markup costs a second start of the interpreter, and a pipe has no use for it.
+    return typer.Typer(
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings=_CONTEXT,
+        help=about,
+        invoke_without_command=True,
+    )
+
+
+app = _group(
+    """Slurm for AI clusters from one file: on Nebius, on any Kubernetes, or on this machine.
+
+    Begin with `npa soperator --help`.
+    """
+)
+soperator = _group(
+    """Plan, deploy and look after Slurm clusters.
+
+    \b
+    The way of a cluster, with FILE as its spec:
+      npa soperator validate -f FILE               is the file right?
+      npa soperator plan -f FILE --target local    what would be done, and why
+      npa soperator deploy -f FILE --target local  do it
+      npa soperator ssh                            log in and run jobs
+      npa soperator status                         how well is it?
+      npa soperator destroy                        leave nothing behind
+
+    Exit codes: 0 done, 1 a program failed, 2 invalid spec or usage, 3 refused and nothing touched,
+    4 degraded, 130 interrupted.
+    """
+)
+app.add_typer(soperator, name="soperator")
+
+
+@app.callback()
+def _npa(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    debug: Annotated[  # noqa: ARG001 - main takes it from any place; here for the help
+        bool, typer.Option("--debug", help="Show tracebacks; also NPA_DEBUG=1.")
+    ] = False,
+) -> None:
+    if version:
+        print(f"npa {npa.__version__}")
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@soperator.callback()
+def _soperator(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+_COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
+    ("validate", spec.validate, "Check a spec and name everything wrong with it."),
+    ("plan", change.plan, "Show what a deploy would do, and why."),
+    ("deploy", change.deploy, "Make the cluster what the spec asks for."),
+    ("ssh", node.ssh, "Log in to the login node."),
+    ("status", look.status, "Show how well a cluster is."),
+    ("destroy", change.destroy, "Remove a cluster and all its data."),
+    ("list", look.list_, "List the clusters on this machine."),
+    ("exec", node.exec_, "Run a command on a node."),
+    ("logs", look.logs, "Show what the daemons of a node logged."),
+    ("explain", spec.explain, "Say what a field of the spec means."),
+    ("schema", spec.schema, "Print the spec's JSON Schema."),
+    ("proxy", node.proxy, ""),
+)
+for _name, _run, _short in _COMMANDS:
+    _passes = _name in ("exec", "ssh")
+    soperator.command(_name, cls=PassingCommand if _passes else None, short_help=_short, hidden=not _short)(
+        _run
+    )

@@ -1,0 +1,287 @@
+"""Commands that change a cluster, and the plan that says how: plan, deploy, destroy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from npa.cli import look, request, screen
+from npa.cli.options import (
+    DryRun,
+    Force,
+    MaybeSpecPath,
+    Name,
+    NameOption,
+    OutFile,
+    Output,
+    OutputKind,
+    Place,
+    PlanPath,
+    SpecPath,
+    TargetName,
+    Wait,
+    Yes,
+)
+from npa.errors import RefusedError, UsageError
+
+if TYPE_CHECKING:
+    from npa.health.assess import Report
+    from npa.plan.model import Plan
+    from npa.spec.model import SoperatorSpec
+    from npa.targets.base import Options
+
+DEPLOY_VERSION = "npa.soperator.deploy/v1"
+DESTROY_VERSION = "npa.soperator.destroy/v1"
+DEGRADED = 4
+UNCHECKED = (
+    "not checked, because no provider was asked: credentials, project and region, quotas, "
+    "reservations, what is already there"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be planned, and how it was asked for."""
+
+    spec: SoperatorSpec
+    text: str
+    path: str
+    target: str
+    options: Options
+    shown: Plan | None = None  # of a plan file: exactly this is to be done
+
+    def command(self, verb: str) -> str:
+        """Return the command that asks for the same with another verb."""
+        given = "" if self.spec.target == self.target else f" --target {self.target}"
+        force = " --force" if self.options.force else ""
+        wait = f" --wait-for-jobs {self.options.wait_for_jobs:.0f}s" if self.options.wait_for_jobs else ""
+        return f"npa soperator {verb} --spec {quote(self.path)}{given}{force}{wait}"
+
+
+def plan(
+    spec: SpecPath,
+    target: TargetName = None,
+    out: OutFile = None,
+    force: Force = False,
+    wait_for_jobs: Wait = None,
+    output: OutputKind = Output.text,
+) -> None:
+    """Show what a deploy would do, step by step with reasons; changes nothing.
+
+    Without a target that can be looked at from here, shows what the spec asks for, safe to show to anybody.
+
+    \b
+    npa soperator plan --spec cluster.yaml --target local
+    npa soperator plan --spec cluster.yaml --target local --out p && npa soperator deploy --plan p
+    """
+    asked = _request(spec, target, force, wait_for_jobs)
+    if asked.target != Place.local:
+        _show_public(asked, out, output)
+    else:
+        _show(asked, _planned(asked), out, output)
+
+
+def deploy(
+    spec: MaybeSpecPath = None,
+    target: TargetName = None,
+    plan_file: PlanPath = None,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+    force: Force = False,
+    wait_for_jobs: Wait = None,
+    output: OutputKind = Output.text,
+) -> None:
+    """Make the cluster what the spec asks for: shows the plan, asks, does it, and reports.
+
+    Interrupt it anywhere and run it again: it goes on from what is there. Exits 4 unless the cluster is
+    healthy.
+
+    \b
+    npa soperator deploy --spec cluster.yaml --target local
+    npa soperator deploy --spec - --target local --yes < cluster.yaml
+    """
+    if plan_file is not None:
+        if spec is not None or target is not None or force or wait_for_jobs:
+            what = "`--plan` has its own spec, target and options"
+            raise UsageError(what, hint="give only `--plan FILE`, or plan again with other options")
+        asked = _filed(plan_file)
+    elif spec is not None:
+        asked = _request(spec, target, force, wait_for_jobs)
+    else:
+        raise UsageError("no spec", hint="name it with `--spec PATH`, or a plan with `--plan FILE`")
+    if dry_run and asked.target != Place.local:
+        _show_public(asked, None, output)
+        return
+    agreed = _planned(asked)
+    if dry_run:
+        _show(asked, agreed, None, output)
+    else:
+        _deploy(asked, agreed, yes, output)
+
+
+def destroy(
+    name: Name = None,
+    name_option: NameOption = None,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+    force: Force = False,
+    output: OutputKind = Output.text,
+) -> None:
+    """Remove a cluster and all its data, after asking; names the jobs that would end.
+
+    With `--yes` it refuses to end running jobs unless `--force` says so, too.
+
+    \b
+    npa soperator destroy quick
+    """
+    from npa import api
+    from npa.plan import codec, guard, text
+    from npa.targets.base import Options
+
+    cluster = request.cluster(name, name_option, look.known())
+    person = not yes and not dry_run
+    # A person is shown the jobs and answers for them; a script has to say so beforehand.
+    options = Options(force=force or person)
+    agreed = api.plan_destroy(cluster, options=options)
+    if dry_run:
+        command = f"npa soperator destroy {cluster}"
+        if output is Output.json:
+            screen.document(codec.encode(agreed))
+        else:
+            screen.data(text.text(agreed, command))
+        return
+    guard.check(agreed, hint="end the jobs with `--force`, or wait until they have ended")
+    _tell(text.text(agreed, ""), output)
+    if agreed.steps:
+        _agree(f"destroy cluster {cluster}{_ending(agreed)}?", yes)
+        with _progress(agreed) as heard:
+            api.destroy(cluster, shown=agreed, options=options, heard=heard)
+    following = "npa soperator list"
+    if output is Output.json:
+        screen.document(
+            {
+                "schema_version": DESTROY_VERSION,
+                "ok": True,
+                "plan": codec.encode(agreed),
+                "next_command": following,
+            }
+        )
+    else:
+        screen.data(f"cluster {cluster} is gone\nnext: {following}")
+
+
+def _deploy(asked: Request, agreed: Plan, yes: bool, output: Output) -> None:
+    from npa import api
+    from npa.plan import guard, text
+
+    guard.check(agreed)
+    _tell(text.text(agreed, ""), output)
+    if agreed.steps:
+        _agree(f"deploy these {text.counted(agreed)}{_ending(agreed)}?", yes)
+    with _progress(agreed) as heard:
+        report = api.deploy(asked.spec, target=asked.target, shown=agreed, options=asked.options, heard=heard)
+    _report(agreed, report, output)
+    raise typer.Exit(0 if report.ok else DEGRADED)
+
+
+def _report(agreed: Plan, report: Report, output: Output) -> None:
+    from npa.health import text
+    from npa.plan import codec
+
+    if output is Output.json:
+        document: dict[str, Any] = {
+            "schema_version": DEPLOY_VERSION,
+            "ok": report.ok,
+            "plan": codec.encode(agreed),
+            "report": text.to_dict(report),
+            "next_command": report.next_command,
+        }
+        screen.document(document)
+    else:
+        screen.data(text.text(report))
+
+
+def _request(path: str, target: Place | None, force: bool, wait: str | None) -> Request:
+    from npa import api
+    from npa.targets.base import Options
+
+    options = Options(force=force, wait_for_jobs=request.seconds(wait) if wait else 0.0)
+    spec, text = request.load(path)
+    return Request(spec, text, path, api.target_of(spec, target.value if target else None), options)
+
+
+def _filed(path: str) -> Request:
+    from npa.plan import codec
+    from npa.spec import load
+    from npa.targets.base import Options
+
+    file = codec.decode_file(request.read(path))
+    options = Options(force=file.force, wait_for_jobs=file.wait_for_jobs)
+    return Request(load.parse(file.spec, path), file.spec, path, file.target, options, shown=file.plan)
+
+
+def _planned(asked: Request) -> Plan:
+    from npa import api
+
+    return asked.shown or api.plan(asked.spec, target=asked.target, options=asked.options)
+
+
+def _show(asked: Request, made: Plan, out: Path | None, output: Output) -> None:
+    from npa.plan import codec, text
+
+    following = asked.command("deploy") if made.steps else f"npa soperator status {made.cluster}"
+    if asked.shown is not None:
+        following = f"npa soperator deploy --plan {quote(asked.path)}"
+    if out is not None:
+        options = asked.options
+        file = codec.PlanFile(asked.text, asked.target, made, options.force, options.wait_for_jobs)
+        request.write(out, codec.encode_file(file))
+        following = f"npa soperator deploy --plan {quote(str(out))}"
+    if output is Output.json:
+        screen.document(codec.encode(made))
+    else:
+        screen.data(text.text(made, following))
+
+
+def _show_public(asked: Request, out: Path | None, output: Output) -> None:
+    from npa.spec import public_plan
+
+    if out is not None:
+        what = f"there is no plan file for target {asked.target}: nothing was looked up"
+        raise UsageError(what, hint="leave `--out` away, or add `--target local`")
+    if output is Output.json:
+        screen.document(public_plan.public_plan(asked.spec))
+    else:
+        screen.data(public_plan.public_plan_text(asked.spec))
+    screen.progress(UNCHECKED)
+    screen.progress(f"next: npa soperator plan --spec {quote(asked.path)} --target local")
+
+
+def _tell(plan_text: str, output: Output) -> None:
+    """Show the plan; in JSON mode stdout is kept for the one document."""
+    (screen.progress if output is Output.json else screen.data)(plan_text)
+
+
+def _ending(agreed: Plan) -> str:
+    count = len(agreed.killed_jobs)
+    return f" and end {count} running job{'s' * (count != 1)}" if count else ""
+
+
+def _agree(question: str, yes: bool) -> None:
+    """Return once somebody agreed; raise RefusedError otherwise."""
+    if yes:
+        return
+    if not screen.has_person():
+        raise RefusedError("nobody to ask: this is no terminal", hint="add `--yes` to go on without asking")
+    if not screen.asked(question):
+        raise RefusedError("not agreed to, nothing was touched", hint="answer `y` to go on")
+
+
+def _progress(agreed: Plan) -> Any:
+    from npa.cli import progress
+
+    return progress.shown(agreed)

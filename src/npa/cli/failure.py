@@ -1,0 +1,112 @@
+"""An exception as people and programs read it, and its exit code."""
+
+from __future__ import annotations
+
+import traceback
+from typing import Any
+
+from npa.cli import screen
+from npa.errors import (
+    DestructiveError,
+    NpaError,
+    OwnershipError,
+    PreflightError,
+    SpecError,
+    ToolError,
+    UnhealthyError,
+)
+
+SCHEMA_VERSION = "npa.error/v1"
+INTERRUPTED = 130
+AGAIN = "run the same command again: it goes on from what is there"
+DEBUG = "add `--debug` for the traceback"
+
+
+def tell(error: BaseException, *, as_json: bool, debug: bool) -> int:
+    """Print an error, as one JSON document on stdout too where asked, and return the exit code."""
+    if debug:
+        screen.progress("".join(traceback.format_exception(error)).rstrip())
+    document, code = described(error)
+    screen.progress("\n".join(_lines(document["error"])))
+    if as_json:
+        screen.document(document)
+    return code
+
+
+def described(error: BaseException) -> tuple[dict[str, Any], int]:
+    """Return the JSON document of an error and its exit code."""
+    code, word, message, hint = _essence(error)
+    body = {"code": word, "message": message, "hint": hint, "problems": _problems(error), **_extra(error)}
+    return {"schema_version": SCHEMA_VERSION, "ok": False, "error": body}, code
+
+
+def _essence(error: BaseException) -> tuple[int, str, str, str]:
+    """Return (exit code, stable word, message, hint)."""
+    if isinstance(error, SpecError):
+        count = len(error.problems)
+        return error.exit_code, error.code, f"{count} problem{'s' * (count != 1)} in the spec", ""
+    if isinstance(error, NpaError):
+        return error.exit_code, error.code, str(error), error.hint
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED, "interrupted", "interrupted", AGAIN
+    if hasattr(error, "format_message"):  # typer's: the command line could not be understood
+        return 2, "usage", *_usage(error)
+    if isinstance(error, OSError):
+        what = f"{error.filename}: " if error.filename else ""
+        return 1, "system", f"{what}{(error.strerror or str(error)).lower()}", DEBUG
+    return 1, "unexpected", f"unexpected {type(error).__name__}: {error}", DEBUG
+
+
+def _usage(error: Any) -> tuple[str, str]:
+    message = str(error.format_message()).rstrip(".")
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "npa"
+    return message[:1].lower() + message[1:], f"see `{path} --help`"
+
+
+def _problems(error: BaseException) -> list[dict[str, object]]:
+    if not isinstance(error, SpecError):
+        return []
+    return [
+        {
+            "at": each.at,
+            "line": each.line,
+            "column": each.column,
+            "message": each.message,
+            "hint": each.hint,
+            "source": each.source,
+            "text": str(each),
+        }
+        for each in error.problems
+    ]
+
+
+def _extra(error: BaseException) -> dict[str, Any]:
+    match error:
+        case DestructiveError():
+            return {"steps": list(error.steps)}
+        case OwnershipError():
+            return {"expected": error.expected, "found": error.found}
+        case PreflightError():
+            return {"lacks": [{"message": what, "hint": fix} for what, fix in error.lacks]}
+        case ToolError():
+            return {"program": error.argv[0], "exit_status": error.exit_status}
+        case UnhealthyError():
+            from npa.health import assess, text
+
+            report = error.report
+            return {"report": text.to_dict(report)} if isinstance(report, assess.Report) else {}
+    return {}
+
+
+def _lines(body: dict[str, Any]) -> list[str]:
+    """Return the text of an error: each thing that is wrong, and what to do about it."""
+    told = [(each["text"], each["hint"]) for each in body["problems"]]
+    told = told or [(each["message"], each["hint"]) for each in body.get("lacks", ())]
+    told = told or [(body["message"], body["hint"])]
+    lines = []
+    for what, fix in told:
+        lines.append(f"error: {what}")
+        if fix:
+            lines.append(f"hint: {fix}")
+    return lines
