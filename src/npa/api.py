@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from npa.errors import RefusedError
 
 if TYPE_CHECKING:
+    from npa.cluster.model import TargetName
     from npa.health.assess import Report
     from npa.plan.model import Event, Plan
     from npa.spec.model import SoperatorSpec
@@ -15,15 +16,15 @@ if TYPE_CHECKING:
     from npa.targets.local.target import LocalTarget
 
 Listener = Callable[["Event"], None]
-DEFAULT_TARGET = "nebius"
+DEFAULT_TARGET: TargetName = "nebius"
 
 
-def target_of(spec: SoperatorSpec, target: str | None = None) -> str:
+def target_of(spec: SoperatorSpec, target: TargetName | None = None) -> TargetName:
     """Return where a spec's cluster lives: what the caller says, else the spec, else Nebius."""
     return target or spec.target or DEFAULT_TARGET
 
 
-def plan(spec: SoperatorSpec, *, target: str | None = None, options: Options | None = None) -> Plan:
+def plan(spec: SoperatorSpec, *, target: TargetName | None = None, options: Options | None = None) -> Plan:
     """Return the steps from what is there to what the spec asks for; changes nothing.
 
     Raises PreflightError, DestructiveError (running jobs would end and `options.force` is off), and
@@ -42,7 +43,7 @@ def plan(spec: SoperatorSpec, *, target: str | None = None, options: Options | N
 def deploy(
     spec: SoperatorSpec,
     *,
-    target: str | None = None,
+    target: TargetName | None = None,
     shown: Plan | None = None,
     options: Options | None = None,
     heard: Listener = lambda event: None,
@@ -135,7 +136,7 @@ def _local() -> LocalTarget:
     return LocalTarget.here()
 
 
-def _target(name: str) -> LocalTarget:
+def _target(name: TargetName) -> LocalTarget:
     if name == "local":
         return _local()
     raise RefusedError(

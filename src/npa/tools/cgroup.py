@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -40,41 +41,43 @@ def hierarchies(root: Path = ROOT) -> dict[tuple[str, ...], str]:
     return found
 
 
-def create_lab(name: str, root: Path = ROOT) -> dict[str, str]:
-    """Make the group that holds all nodes of one cluster.
+def lab_groups(name: str, root: Path = ROOT) -> dict[str, str]:
+    """Return where the group that holds all nodes of one cluster belongs, without making it.
 
-    Returns the path for each hierarchy by its first controller, "" for the version 2 tree.
+    The path for each hierarchy by its first controller, "" for the version 2 tree; empty without cgroups.
     """
     found = version(root)
     if found == "none":
         return {}
     if found == "v2":
-        lab = root / f"npa-{name}"
+        return {"": str(root / f"npa-{name}")}
+    return {
+        controllers[0]: str(root / controllers[0] / own.lstrip("/") / f"npa-{name}")
+        for controllers, own in hierarchies(root).items()
+    }
+
+
+def create_lab(groups: Mapping[str, str]) -> None:
+    """Make the groups that `lab_groups` named."""
+    for controller, path in groups.items():
+        lab = Path(path)
         lab.mkdir(exist_ok=True)
-        for parent in (root, lab):
-            _hand_down(parent)
-        (lab / "launch").mkdir(exist_ok=True)
-        return {"": str(lab)}
-    made = {}
-    for controllers, own in hierarchies(root).items():
-        controller = controllers[0]
-        lab = root / controller / own.lstrip("/") / f"npa-{name}"
-        lab.mkdir(exist_ok=True)
-        if "cpuset" in controllers:
+        if (lab / "cpuset.cpus").exists() and controller:
             _copy_cpuset(lab)
-        made[controller] = str(lab)
-    return made
+        if not controller:
+            for parent in (lab.parent, lab):
+                _hand_down(parent)
 
 
-def create_node(lab: dict[str, str], node: str) -> list[str]:
+def create_node(lab: Mapping[str, str], node: str) -> list[str]:
     """Make a node's groups below the lab's; returns their paths."""
     made = []
     for controller, path in lab.items():
         group = Path(path) / node
         group.mkdir(exist_ok=True)
-        if controller == "cpuset":
+        if (group / "cpuset.cpus").exists() and controller:
             _copy_cpuset(group)
-        if controller == "":
+        if not controller:
             (group / "init").mkdir(exist_ok=True)
         made.append(str(group))
     return made
@@ -86,7 +89,7 @@ def enter(groups: list[str]) -> None:
         Path(group, "cgroup.procs").write_text("0")
 
 
-def joinable(lab: dict[str, str], node: str) -> list[str]:
+def joinable(lab: Mapping[str, str], node: str) -> list[str]:
     """Return the groups that a further process of a running node goes into."""
     return [f"{path}/{node}" if controller else f"{path}/{node}/init" for controller, path in lab.items()]
 
@@ -102,12 +105,20 @@ def delegate_v2(mount_point: str) -> None:
     _hand_down(top)
 
 
-def remove(paths: list[str]) -> None:
-    """Remove these groups and all below them, which must be without processes."""
+def remove(paths: Iterable[str]) -> list[str]:
+    """Remove these groups and all below them; returns those that still hold processes."""
+    left = []
     for path in paths:
         for folder, _, _ in os.walk(path, topdown=False):
-            with contextlib.suppress(FileNotFoundError):
+            try:
                 os.rmdir(folder)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                if error.errno != errno.EBUSY:
+                    raise
+                left.append(folder)
+    return left
 
 
 def _hand_down(group: Path) -> None:

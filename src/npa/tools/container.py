@@ -47,14 +47,17 @@ class Containers:
 
     def launch(
         self,
-        lab: int | None,
+        lab: int | str,
         cgroups: Mapping[str, str],
-        nodes: Sequence[Node] = (),
+        nodes: Sequence[tuple[str, Node]] = (),
         daemons: Sequence[Restart] = (),
         *,
         timeout: float = 120,
     ) -> Started:
-        """Start nodes and daemons, and the lab they live in where `lab` is None. `timeout` in seconds."""
+        """Start nodes and daemons in a lab: a PID, or the title of one to start first.
+
+        Nodes come with their titles, which ps(1) shows and by which they are found again. `timeout` in seconds.
+        """
         layout = self._layout
         overlay = {
             "lower": str(self._rootfs),
@@ -66,11 +69,18 @@ class Containers:
             "rootfs": str(self._rootfs),
             "lab_root": layout.lab_root,
             "mount_point": layout.mount_point,
-            "lab": {"overlay": overlay} if lab is None else {"pid": lab},
+            "lab": {"title": lab, "overlay": overlay} if isinstance(lab, str) else {"pid": lab},
             "cgroups": dict(cgroups),
-            "nodes": [{**asdict(node), "log": layout.log(node.name)} for node in nodes],
+            "nodes": [
+                {**asdict(node), "title": title, "log": layout.log(node.name)} for title, node in nodes
+            ],
             "daemons": [
-                {"node": each.node, "pid": each.pid, "log": layout.log(each.node), "process": asdict(each.process)}
+                {
+                    "node": each.node,
+                    "pid": each.pid,
+                    "log": layout.log(each.node),
+                    "process": asdict(each.process),
+                }
                 for each in daemons
             ],
         }
@@ -78,9 +88,12 @@ class Containers:
         answer = json.loads(self._run(argv, stdin=json.dumps(request), timeout=timeout))
         return Started(answer.get("lab", 0), answer["nodes"], answer["errors"])
 
-    def run(self, pid: int, argv: Sequence[str], *, jail: bool = False, stdin: str = "", timeout: float = 30) -> str:
-        """Run a command as root in a node and return its stdout."""
-        return self._run(inside(pid, argv, jail=jail), stdin=stdin, timeout=timeout)
+
+def run_inside(
+    pid: int, argv: Sequence[str], *, jail: bool = False, stdin: str = "", timeout: float = 30
+) -> str:
+    """Run a command as root in a node and return its stdout; raises ToolError."""
+    return runner.run(inside(pid, argv, jail=jail), stdin=stdin, timeout=timeout)
 
 
 def inside(pid: int, argv: Sequence[str], *, jail: bool, network: bool = True, term: str = "") -> list[str]:
@@ -91,7 +104,17 @@ def inside(pid: int, argv: Sequence[str], *, jail: bool, network: bool = True, t
     """
     spaces = ["-m", "-u", "-i", "-p", "-C", *(["-n"] if network else [])]
     home = "/root" if jail else "/"
-    env = ["env", "-i", "-C", home, f"PATH={PATH}", "LANG=C.UTF-8", "HOME=/root", "USER=root", *([f"TERM={term}"] if term else [])]
+    env = [
+        "env",
+        "-i",
+        "-C",
+        home,
+        f"PATH={PATH}",
+        "LANG=C.UTF-8",
+        "HOME=/root",
+        "USER=root",
+        *([f"TERM={term}"] if term else []),
+    ]
     # the jail is entered by chroot and `env -C` inside it: the working directory has to exist there
     root = ["chroot", JAIL] if jail else []
     return ["nsenter", "-t", str(pid), *spaces, "-r", "-w", "--", *root, *env, *argv]

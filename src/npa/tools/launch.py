@@ -7,9 +7,10 @@ Request
     rootfs      the daemons' root on this machine
     lab_root    an empty directory: the daemons' root with the lab's own /proc, in the lab's namespace
     mount_point an empty directory that every node uses for its root, each in its own namespace
-    lab         {"pid"} of a running lab; or {"overlay": {"lower", "upper", "work", "target"}} to start one
+    lab         {"pid"} of a running lab; or {"title", "overlay": {"lower", "upper", "work", "target"}} to start
+                one; the title is what ps(1) shows, and by which the lab is found again
     cgroups     controller -> the lab's group
-    nodes       render.local.model.Node as a mapping, plus "log", the folder of its logs
+    nodes       render.local.model.Node as a mapping, plus "title", and "log", the folder of its logs
     daemons     {"pid" of the node's first process, "node", "log", "process"}: to start again
 
 Answer: {"lab": PID, "nodes": {name: PID}, "errors": {name: text}}; PIDs are this machine's.
@@ -21,7 +22,7 @@ import json
 import os
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from npa.tools import cgroup, iproute, linux, setup
 
@@ -146,7 +147,7 @@ def start_lab(request: dict[str, Any]) -> int:
         iproute.batch(request["lab_root"], ["link set lo up", f"addr add {GATEWAY}/32 dev lo"])
         quiet()
         say(pipe, ready=True)
-        os.execve(request["rootfs"] + INIT, ["npa-lab", "-P"], {})
+        os.execve(request["rootfs"] + INIT, [request["lab"]["title"], "-P"], {})
     except Exception as error:
         say(pipe, error=f"the lab: {error}")
     os._exit(1)
@@ -211,7 +212,7 @@ def mac(address: str) -> str:
     return "02:01:" + ":".join(f"{int(part):02x}" for part in address.split("."))
 
 
-def first_process(request: dict[str, Any], node: dict[str, Any], pipe: int, go: int) -> None:
+def first_process(request: dict[str, Any], node: dict[str, Any], pipe: int, go: int) -> NoReturn:
     """Become the first process of a node; never returns."""
     try:
         say(pipe, outer=outer_pid())
@@ -226,7 +227,7 @@ def first_process(request: dict[str, Any], node: dict[str, Any], pipe: int, go: 
         for process in node["processes"]:
             spawn(process, node["name"], logs[process["name"]])
         say(pipe, ready=True)
-        os.execve(INIT, ["npa-node", "-P"], {})
+        os.execve(INIT, [node["title"], "-P"], {})
     except Exception as error:
         say(pipe, error=f"{type(error).__name__}: {error}")
     os._exit(1)

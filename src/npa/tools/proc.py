@@ -42,6 +42,24 @@ def everything() -> list[Process]:
     return [process for pid in pids if (process := find(pid))]
 
 
-def boot_id() -> str:
-    """Return what tells one boot of this machine from the next."""
-    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+def title(pid: int) -> str:
+    """Return the first word of a process's command line; "" for one that is gone or has none."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0", 1)[0].decode(errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def listens(pid: int, port: int) -> bool:
+    """Say whether anything listens on a TCP port in the network namespace of a process (proc_net(5))."""
+    wanted = f"{port:04X}"
+    for family in ("tcp", "tcp6"):
+        try:
+            lines = Path(f"/proc/{pid}/net/{family}").read_text(encoding="ascii").splitlines()[1:]
+        except OSError:
+            continue
+        for line in lines:
+            local, state = line.split()[1], line.split()[3]
+            if state == "0A" and local.endswith(f":{wanted}"):
+                return True
+    return False

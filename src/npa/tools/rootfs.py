@@ -67,6 +67,11 @@ class Rootfs:
         self._cache = cache
         self._sources = sources  # the folder that holds `images` and `native`
 
+    @property
+    def lock(self) -> Path:
+        """The lock that whoever builds holds."""
+        return self._cache / ".lock"
+
     def digest(self, version: str) -> str:
         """Return the digest of all that decides what is in the image of this Slurm version."""
         told = hashlib.sha256()

@@ -40,12 +40,13 @@ _MARIADB = (
 _SLURMDBD = "until [ -S /run/mysqld/mysqld.sock ]; do sleep 0.05; done; exec slurmdbd -D"
 
 
-def render(cluster: Cluster, layout: Layout, addresses: Mapping[str, str], *, cgroups: bool) -> tuple[Node, ...]:
+def render(
+    cluster: Cluster, layout: Layout, addresses: Mapping[str, str], *, cgroups: bool
+) -> tuple[Node, ...]:
     """Return every node, in the order of starting: database, controllers, logins, REST, workers."""
     gpus = {node: pool.machine.gpus for pool in cluster.pools for node in pool.nodes}
-    control = (cluster.accounting_node, *cluster.controllers, *cluster.logins, cluster.rest_node)
     nodes = []
-    for name in (*filter(None, control), *cluster.workers):
+    for name in names(cluster):
         role = "worker" if name in gpus else name.rpartition("-")[0]
         setup = (
             *_system(cgroups=cgroups),
@@ -57,6 +58,12 @@ def render(cluster: Cluster, layout: Layout, addresses: Mapping[str, str], *, cg
         )
         nodes.append(Node(name, addresses[name], setup, _processes(role, name)))
     return tuple(nodes)
+
+
+def names(cluster: Cluster) -> tuple[str, ...]:
+    """Return every node's name, control plane first, so that its addresses are the lowest."""
+    control = (cluster.accounting_node, *cluster.controllers, *cluster.logins, cluster.rest_node)
+    return (*filter(None, control), *cluster.workers)
 
 
 def _system(*, cgroups: bool) -> Iterator[Setup]:

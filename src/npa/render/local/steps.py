@@ -1,0 +1,254 @@
+"""The steps from the local cluster that is there to the one that should be; pure.
+
+The order is the safe one: what ends work is first asked of Slurm (drain), files are replaced before anything
+reads them, and every daemon starts after those it depends on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from npa.cluster.model import ACCOUNTING, CONTROLLER
+from npa.errors import RefusedError, UnknownError
+from npa.plan import policy
+from npa.plan.model import Plan, Step
+from npa.render.local import changes
+from npa.render.local.changes import Changes
+from npa.render.local.desired import Desired
+from npa.render.local.model import Node
+from npa.render.local.world import World
+from npa.slurm import hostlist, reasons
+
+READS_DBD_CONF = "slurmdbd.conf"
+
+
+def plan(
+    desired: Desired, world: World, *, force: bool, wait_for_jobs: float, notes: tuple[str, ...] = ()
+) -> Plan:
+    """Return the plan; raise RefusedError or UnknownError where none would be safe."""
+    refuse_another_slurm(desired, world)
+    found = changes.compare(desired, world)
+    refuse_blind_removal(found, world, force=force)
+    steps = [
+        *_foundation(desired, world),
+        *_endings(desired, found, world, force=force, waiting=wait_for_jobs > 0),
+        *_files(desired, found, world),
+        *_control_plane(desired, found, world),
+        *_pools(desired, found),
+        *_users(desired, world),
+        *_resumptions(desired, found, world),
+    ]
+    if steps and desired.cluster.workers:
+        steps.append(
+            Step(
+                "wait", "workers", "until Slurm may schedule on them", "wait:workers", desired.cluster.workers
+            )
+        )
+    return Plan(
+        cluster=desired.cluster.name,
+        target="local",
+        steps=tuple(steps),
+        unchanged=tuple(_unchanged(desired, found)),
+        notes=notes,
+    )
+
+
+def refuse_another_slurm(desired: Desired, world: World) -> None:
+    """A jail keeps the Slurm it began with: its clients and the daemons are of one image."""
+    wanted = desired.cluster.slurm_version
+    if world.record and not world.record.slurm_version.startswith(wanted):
+        raise RefusedError(
+            f"cluster {desired.cluster.name} runs Slurm {world.record.slurm_version}, the spec asks for {wanted}",
+            hint=f"set `slurm.version` back, or `npa soperator destroy {desired.cluster.name}` and deploy again",
+        )
+
+
+def refuse_blind_removal(found: Changes, world: World, *, force: bool) -> None:
+    """Without Slurm's answer nobody knows whether a node is idle, so it is not taken away."""
+    if found.leaving and world.slurm is None and not force:
+        names = hostlist.compress(sorted(found.leaving))
+        raise UnknownError(
+            f"cannot tell whether jobs run on {names}: {world.slurm_problem}",
+            hint="bring slurmctld back with `npa soperator deploy` of the spec as it was, or end all with `--force`",
+        )
+
+
+def _foundation(desired: Desired, world: World) -> Iterator[Step]:
+    name = desired.cluster.name
+    if not world.image_cached:
+        why = f"no image with Slurm {desired.cluster.slurm_version} is cached"
+        yield Step("build", f"image {desired.image}", why, "build:image")
+    if world.record is None:
+        yield Step("create", f"cluster {name}", "keys, an empty jail and database", "create:cluster")
+    if not world.lab:
+        why = "nothing of it runs" if world.record is None else "it is stopped"
+        yield Step("start", f"lab {name}", f"{why}: namespaces, network, the jail", "start:lab")
+
+
+def _endings(desired: Desired, found: Changes, world: World, *, force: bool, waiting: bool) -> Iterator[Step]:
+    workers = set(desired.cluster.workers)
+    groups = (
+        (tuple(name for name in found.remove if _is_worker(world, name)), "no longer in the spec"),
+        (tuple(node.name for node in found.replace if node.name in workers), "its machine changes"),
+    )
+    for names, why in groups:
+        if names and world.slurm is not None:
+            jobs = world.slurm.running_on(frozenset(names))
+            yield Step("drain", _called(names), why, f"drain:{why}", names, jobs)
+        if names:
+            jobs = world.slurm.running_on(frozenset(names)) if world.slurm and not waiting else ()
+            yield Step(
+                "stop", _called(names), why, f"stop:{why}", names, jobs, kills_jobs=force and bool(jobs)
+            )
+    others = tuple(
+        name for name in sorted(found.leaving) if name not in workers and not _is_worker(world, name)
+    )
+    if others:
+        yield Step("stop", _called(others), "the spec changes it", "stop:control plane", others)
+
+
+def _is_worker(world: World, name: str) -> bool:
+    return world.record is not None and name in world.record.workers
+
+
+def _files(desired: Desired, found: Changes, world: World) -> Iterator[Step]:
+    if found.write or found.delete:
+        names = dict.fromkeys(_short(path, desired) for path in (*found.write, *found.delete))
+        why = "first written" if world.record is None else "the spec changes them"
+        yield Step("write", ", ".join(names), why, "write:files", diff=_diff(desired, found, world))
+
+
+def _short(path: str, desired: Desired) -> str:
+    return path.removeprefix(f"{desired.layout.state}/etc/").partition("/")[2]
+
+
+def _diff(desired: Desired, found: Changes, world: World) -> str:
+    """Show what changes in files that were there; a file in two places is shown once, slurmdbd's never."""
+    texts = {file.path: file.text for file in desired.files if file.mode != 0o600}
+    shown = dict.fromkeys(
+        changes.diff(_short(path, desired), world.files[path], texts[path])
+        for path in found.write
+        if path in world.files and path in texts
+    )
+    return "\n".join(shown)
+
+
+def _control_plane(desired: Desired, found: Changes, world: World) -> Iterator[Step]:
+    starting = {node.name for node in (*found.start, *found.replace)}
+    restarts = _restarts(desired, found, world)
+    workers = set(desired.cluster.workers)
+    for node in desired.nodes:
+        if node.name in workers:
+            continue
+        role = node.name.rpartition("-")[0]
+        daemons = ", ".join(process.name for process in node.processes)
+        ours = tuple(daemon for name, daemon in restarts if name == node.name)
+        if node.name in starting:
+            yield Step("start", node.name, daemons, f"start:{node.name}", (node.name,))
+        elif ours:
+            yield _restart(node.name, ours, found)
+        if role in (ACCOUNTING, CONTROLLER) and (node.name in starting or ours):
+            yield Step("wait", node.name, "until it answers", f"wait:{node.name}", (node.name,))
+        if (
+            role == CONTROLLER
+            and node.name not in starting
+            and not ours
+            and _reconfigures(desired, found, world)
+        ):
+            yield Step("reconfigure", "slurmctld", "its files change", "reconfigure")
+
+
+def _restart(node: str, daemons: tuple[str, ...], found: Changes) -> Step:
+    dead = {daemon for name, daemon in found.daemons if name == node}
+    why = "not running" if dead.issuperset(daemons) else "reads its changed settings only when it starts"
+    return Step(
+        "restart", f"{', '.join(daemons)} on {node}", why, f"restart:{node}:{','.join(daemons)}", (node,)
+    )
+
+
+def _restarts(desired: Desired, found: Changes, world: World) -> tuple[tuple[str, str], ...]:
+    """Return (node, daemon) of the control plane that must start anew."""
+    workers = set(desired.cluster.workers)
+    wanted = [each for each in found.daemons if each[0] not in workers]
+    texts = {file.path: file.text for file in desired.files}
+    for path in found.write:
+        old, name = world.files.get(path), path.rpartition("/")[2]
+        if old is None or not path.startswith(desired.layout.daemons_etc):
+            continue
+        if name == READS_DBD_CONF:
+            wanted.append((desired.cluster.accounting_node, "slurmdbd"))
+        if name == "slurm.conf" and policy.needs_restart(changes.changed_keys(old, texts[path])):
+            wanted += [(node, "slurmctld") for node in desired.cluster.controllers]
+    running = {node.name for node in found.keep}
+    return tuple(dict.fromkeys(each for each in wanted if each[0] in running))
+
+
+def _reconfigures(desired: Desired, found: Changes, world: World) -> bool:
+    etc = desired.layout.daemons_etc
+    written = {path for path in (*found.write, *found.delete) if path.startswith(etc)}
+    return world.record is not None and bool(written - {f"{etc}/{READS_DBD_CONF}"})
+
+
+def _pools(desired: Desired, found: Changes) -> Iterator[Step]:
+    pool_of = {node: pool.name for pool in desired.cluster.pools for node in pool.nodes}
+    for verb, nodes in (("start", found.start), ("start", found.replace)):
+        ours = [node for node in nodes if node.name in pool_of]
+        for pool, group in groupby(ours, key=lambda node: pool_of[node.name]):
+            names = tuple(node.name for node in group)
+            why = (
+                f"{len(names)} of {_size(desired, pool)} do not run"
+                if nodes is found.start
+                else "put together anew"
+            )
+            yield Step("start", f"pool {pool}", why, f"{verb}:{pool}:{why}", names)
+    dead = tuple(name for name, _ in found.daemons if name in pool_of)
+    if dead:
+        yield Step("restart", f"slurmd on {hostlist.compress(dead)}", "not running", "restart:slurmd", dead)
+
+
+def _size(desired: Desired, pool: str) -> int:
+    return next(each.size for each in desired.cluster.pools if each.name == pool)
+
+
+def _users(desired: Desired, world: World) -> Iterator[Step]:
+    """Accounts are only ever added: what a user has in the jail is theirs."""
+    there = world.users or frozenset()
+    missing = tuple(user for user in desired.cluster.users if user.name not in there)
+    if missing:
+        called = ", ".join(f"{user.name} ({user.uid})" for user in missing)
+        yield Step("create", f"users {called}", "not in the jail", "create:users")
+
+
+def _resumptions(desired: Desired, found: Changes, world: World) -> Iterator[Step]:
+    """Give back nodes that npa drained and that stay; a drain by anybody else stays too."""
+    replaced = {node.name for node in found.replace}
+    drained = {
+        node.name
+        for node in (world.slurm.nodes if world.slurm else ())
+        if node.state.draining or node.state.drained
+        if reasons.ours(node.reason)
+    }
+    names = tuple(name for name in desired.cluster.workers if name in replaced or name in drained)
+    if names and world.slurm is not None:
+        yield Step("resume", _called(names), "npa drained it, and it stays", "resume:nodes", names)
+
+
+def _unchanged(desired: Desired, found: Changes) -> Iterator[str]:
+    kept = {node.name for node in found.keep}
+    control = [node.name for node in desired.nodes if node.name in kept - set(desired.cluster.workers)]
+    if control:
+        yield f"control plane {', '.join(control)}: already as asked"
+    for pool in desired.cluster.pools:
+        if pool.size and kept.issuperset(pool.nodes):
+            yield f"pool {pool.name}: already as asked"
+
+
+def _called(names: Iterable[str]) -> str:
+    return f"nodes {hostlist.compress(names)}"
+
+
+def started_nodes(desired: Desired, step: Step) -> tuple[Node, ...]:
+    """Return the nodes that a `start` step starts."""
+    wanted = set(step.nodes)
+    return tuple(node for node in desired.nodes if node.name in wanted)

@@ -1,0 +1,65 @@
+"""What is there of a local cluster, as it was read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from npa.health.observation import SlurmNode
+from npa.plan.model import JobRef
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is written down about a cluster, because nothing else would remember it."""
+
+    name: str
+    created: str  # RFC 3339, UTC
+    image: str  # digest of the image that the jail began as
+    rootfs: str
+    slurm_version: str
+    cgroups: Mapping[str, str]  # controller -> the lab's group
+    addresses: Mapping[str, str]
+    workers: tuple[str, ...]
+    cpus: int
+    gpus: int
+    daemons: Mapping[str, tuple[str, ...]]  # node -> what should run there
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A node that lives."""
+
+    pid: int  # of its first process
+    fingerprint: str
+    daemons: Mapping[str, int]  # name -> PID, of those that run
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmView:
+    """slurmctld's answer."""
+
+    nodes: tuple[SlurmNode, ...]
+    jobs: tuple[JobRef, ...]
+
+    def node(self, name: str) -> SlurmNode | None:
+        """Return one node; None where slurmctld does not know it."""
+        return next((node for node in self.nodes if node.name == name), None)
+
+    def running_on(self, names: frozenset[str]) -> tuple[JobRef, ...]:
+        """Return the jobs that occupy any of these nodes."""
+        return tuple(job for job in self.jobs if job.nodes and names.intersection(job.nodes))
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What was found; `slurm` and `users` are None where they could not be read, which never means none."""
+
+    record: Record | None
+    image_cached: bool = False
+    lab: int = 0  # PID of the lab's first process; 0 where it is not running
+    nodes: Mapping[str, Running] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)  # of those that npa manages
+    slurm: SlurmView | None = None
+    slurm_problem: str = ""  # why `slurm` is None
+    users: frozenset[str] | None = None  # accounts in the jail

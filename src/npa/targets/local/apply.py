@@ -1,0 +1,202 @@
+"""Carries out a plan of the local target, step by step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from npa.errors import NpaError, ToolError
+from npa.plan.model import Event, Plan, Step
+from npa.render.local import steps
+from npa.render.local.desired import Desired
+from npa.render.local.world import Record, Running, World
+from npa.slurm import hostlist
+from npa.targets.base import Listener, Options
+from npa.targets.local import create, drains, gather, stop, waits
+from npa.targets.local import record as records
+from npa.tools import cgroup, container, disk
+from npa.tools.container import Containers, Restart
+from npa.tools.rootfs import Image, Rootfs
+from npa.tools.slurm import Slurm
+
+
+class Deployment:
+    """One application of one plan."""
+
+    def __init__(
+        self,
+        desired: Desired,
+        world: World,
+        image: Image,
+        rootfs: Rootfs,
+        record: Record,
+        options: Options,
+        heard: Listener,
+    ) -> None:
+        self._desired = desired
+        self._layout = desired.layout
+        self._world = world
+        self._image = image
+        self._rootfs = rootfs
+        self._record = record
+        self._options = options
+        self._heard = heard
+        self._containers = Containers(image.root, self._layout)
+        self._step: Step | None = None
+
+    def run(self, plan: Plan) -> None:
+        """Do every step in order; what a failed or interrupted one left is found by the next plan."""
+        if plan.steps and self._world.record is not None:
+            self._save()
+        for step in plan.steps:
+            self._step = step
+            started = time.monotonic()
+            self._heard(Event("started", step.key, f"{step.verb} {step.subject}"))
+            self._action(step)(step)
+            self._heard(
+                Event("done", step.key, f"{step.verb} {step.subject}", seconds=time.monotonic() - started)
+            )
+
+    def _action(self, step: Step) -> Callable[[Step], None]:
+        actions: dict[str, Callable[[Step], None]] = {
+            "build:image": self._build,
+            "create:cluster": self._create,
+            "create:users": self._create_users,
+            "start:lab": self._start_lab,
+            "write:files": self._write,
+            "reconfigure": self._reconfigure,
+            "resume:nodes": self._resume,
+            "wait:workers": self._wait_workers,
+        }
+        verbs: dict[str, Callable[[Step], None]] = {
+            "drain": self._drain,
+            "stop": self._stop,
+            "start": self._start,
+            "restart": self._restart,
+            "wait": self._wait_node,
+        }
+        return actions.get(step.key) or verbs[step.verb]
+
+    def _build(self, step: Step) -> None:
+        with disk.lock(self._rootfs.lock, "another command is building an image"):
+            version = self._desired.cluster.slurm_version
+            self._image = self._rootfs.find(version) or self._rootfs.build(version, self._progress)
+        self._containers = Containers(self._image.root, self._layout)
+        self._record = replace(self._record, slurm_version=self._image.slurm_version)
+
+    def _create(self, step: Step) -> None:
+        create.create(self._layout, self._image.root)
+        self._save()
+
+    def _start_lab(self, step: Step) -> None:
+        self._rootfs.verify(self._image)
+        cgroup.remove(self._record.cgroups.values())  # of an earlier start, empty since it ended
+        # written down before it is made, so that destroy finds it however this command ends
+        self._record = replace(self._record, cgroups=cgroup.lab_groups(self._desired.cluster.name))
+        self._save()
+        cgroup.create_lab(self._record.cgroups)
+        title = gather.lab_title(self._layout, self._desired.cluster.name)
+        started = self._containers.launch(title, self._record.cgroups)
+        raise_errors(started.errors)
+
+    def _write(self, step: Step) -> None:
+        wanted = {file.path: file for file in self._desired.files}
+        for path, file in wanted.items():
+            if self._world.files.get(path) != file.text:
+                disk.write(Path(path), file.text, mode=file.mode, uid=file.uid, gid=file.uid)
+        for path in self._world.files:
+            if path not in wanted:
+                Path(path).unlink(missing_ok=True)
+
+    def _start(self, step: Step) -> None:
+        lab, _ = self._processes()
+        nodes = steps.started_nodes(self._desired, step)
+        for node in nodes:
+            create.node_folders(self._layout, node.name)
+        titled = [(gather.node_title(node.name, self._desired.fingerprint(node)), node) for node in nodes]
+        started = self._containers.launch(lab, self._record.cgroups, titled, timeout=60 + len(nodes))
+        raise_errors(started.errors)
+
+    def _restart(self, step: Step) -> None:
+        """Start daemons anew, whether the plan found them dead or wants them to read changed files."""
+        lab, running = self._processes()
+        named = step.key.split(":")[2:]
+        again = []
+        for node in steps.started_nodes(self._desired, step):
+            found = running[node.name]
+            for process in node.processes:
+                if named and process.name not in named[0].split(","):
+                    continue
+                if not named and process.name in found.daemons:
+                    continue
+                stop.end_daemon(found.daemons.get(process.name))
+                again.append(Restart(node.name, found.pid, process))
+        raise_errors(self._containers.launch(lab, self._record.cgroups, daemons=again).errors)
+
+    def _stop(self, step: Step) -> None:
+        _, running = self._processes()
+        stop.end_nodes({name: running[name] for name in step.nodes if name in running})
+        for name in step.nodes:
+            cgroup.remove(f"{path}/{name}" for path in self._record.cgroups.values())
+            disk.remove_tree(Path(self._layout.spool(name)).parent)
+
+    def _drain(self, step: Step) -> None:
+        drains.drain(self._slurm(), step, self._options, self._note)
+
+    def _reconfigure(self, step: Step) -> None:
+        self._slurm().reconfigure()
+
+    def _resume(self, step: Step) -> None:
+        drains.resume(self._slurm(), step.nodes)
+
+    def _create_users(self, step: Step) -> None:
+        _, running = self._processes()
+        login = running[self._desired.cluster.logins[0]].pid
+        there = self._world.users or frozenset()
+        for user in self._desired.cluster.users:
+            if user.name not in there:
+                argv = ["useradd", "--create-home", "--shell", "/bin/bash", "--uid", str(user.uid), user.name]
+                container.run_inside(login, argv, jail=True)
+
+    def _wait_node(self, step: Step) -> None:
+        name = step.nodes[0]
+        wanted = {node.name: node for node in self._desired.nodes}[name]
+        waits.until_serving(wanted, lambda: self._processes()[1].get(name), self._layout)
+
+    def _wait_workers(self, step: Step) -> None:
+        left = waits.until_schedulable(self._slurm(), step.nodes, self._progress)
+        if left:
+            self._note(f"not ready in time: {hostlist.compress(left)}")
+
+    def _slurm(self) -> Slurm:
+        found = gather.slurm_of(self._processes()[1])
+        if found is None:
+            raise NpaError(
+                "slurmctld is not running",
+                hint=f"see why: npa soperator logs {self._desired.cluster.controllers[0]}",
+            )
+        return found
+
+    def _processes(self) -> tuple[int, dict[str, Running]]:
+        lab, running = gather.processes(self._layout, self._desired.cluster.name)
+        if not lab:
+            raise NpaError("the cluster ended while it was changed", hint="run the same command again")
+        return lab, running
+
+    def _save(self) -> None:
+        records.save(Path(self._layout.record), self._record)
+
+    def _progress(self, fraction: float, words: str) -> None:
+        self._heard(Event("progress", self._step.key if self._step else "", words, fraction=fraction))
+
+    def _note(self, words: str) -> None:
+        self._heard(Event("note", self._step.key if self._step else "", words))
+
+
+def raise_errors(errors: Mapping[str, str]) -> None:
+    """Raise ToolError when the launcher could not start something."""
+    if errors:
+        lines = [f"{node or 'lab'}: {text}" for node, text in errors.items()]
+        raise ToolError(("npa.tools.launch",), 1, "\n".join(lines), hint="run the same command again")

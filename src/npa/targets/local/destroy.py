@@ -1,0 +1,63 @@
+"""Leaves nothing of a cluster: no process, mount, network, control group or file of it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from npa.errors import NotFoundError, NpaError
+from npa.plan.model import Event, Plan, Step
+from npa.render.local.layout import Layout
+from npa.render.local.world import World
+from npa.targets.base import Listener
+from npa.targets.local import stop
+from npa.tools import cgroup, disk
+
+
+def plan(name: str, world: World, layout: Layout, *, force: bool) -> Plan:
+    """Return what is to be removed; raises NotFoundError where there is nothing of that name."""
+    there = Path(layout.state).exists()
+    if not there and not world.lab:
+        raise NotFoundError(f"no cluster {name!r} on this machine", hint="see `npa soperator list`")
+    steps = []
+    if world.lab:
+        nodes = tuple(world.nodes)
+        jobs = tuple(job for job in world.slurm.jobs if job.nodes) if world.slurm else ()
+        steps.append(
+            Step(
+                "stop",
+                f"lab {name}",
+                f"{len(nodes)} nodes",
+                "stop:lab",
+                nodes,
+                jobs,
+                kills_jobs=force and bool(jobs),
+            )
+        )
+    if there:
+        steps.append(Step("remove", layout.state, "jail, database, keys and logs", "remove:state"))
+    notes = (f"running jobs are unknown: {world.slurm_problem}",) if world.lab and world.slurm is None else ()
+    return Plan(name, "local", tuple(steps), notes=(*notes, "the cached image stays"))
+
+
+def apply(layout: Layout, world: World, agreed: Plan, heard: Listener) -> None:
+    """Do the steps; raises NpaError or RefusedError while anything is left. Safe to repeat."""
+    for step in agreed.steps:
+        started = time.monotonic()
+        heard(Event("started", step.key, f"{step.verb} {step.subject}"))
+        if step.key == "stop:lab":
+            stop.end_lab(world.lab)
+        else:
+            _remove(layout, world)
+        heard(Event("done", step.key, f"{step.verb} {step.subject}", seconds=time.monotonic() - started))
+
+
+def _remove(layout: Layout, world: World) -> None:
+    groups = tuple(world.record.cgroups.values()) if world.record else ()
+    deadline = time.monotonic() + stop.PATIENCE
+    # a group can be removed once the kernel has let go of its last process
+    while left := cgroup.remove(groups):
+        if time.monotonic() > deadline:
+            raise NpaError(f"control group {left[0]} cannot be removed", hint="run the same command again")
+        time.sleep(stop.POLL)
+    disk.remove_tree(Path(layout.state))

@@ -1,0 +1,149 @@
+"""Reads a local cluster: processes, files, and what Slurm says. Changes nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from npa.errors import ToolError, UnknownError
+from npa.health.observation import SlurmNode
+from npa.plan.model import JobRef
+from npa.render.local.layout import Layout
+from npa.render.local.world import Record, Running, SlurmView, World
+from npa.slurm import replies
+from npa.targets.local import record as records
+from npa.tools import container, disk, proc
+from npa.tools.slurm import Slurm
+
+# made once and never rendered: keys, and what came with a cluster
+KEEP = ("slurm.key", "jwt_hs256.key", "resolv.conf", "npa_ed25519", "npa_ed25519.pub")
+SLURM_TIMEOUT = 20.0  # seconds
+
+
+def gather(layout: Layout, name: str, *, users: bool) -> World:
+    """Return what is there; `users` reads the jail's accounts too."""
+    record = records.load(Path(layout.record))
+    lab, nodes = processes(layout, name)
+    slurm, problem = _slurm(record, nodes)
+    return World(
+        record=record,
+        lab=lab,
+        nodes=nodes,
+        files=_files(layout),
+        slurm=slurm,
+        slurm_problem=problem,
+        users=_users(nodes) if users else None,
+    )
+
+
+def processes(layout: Layout, name: str) -> tuple[int, dict[str, Running]]:
+    """Find the lab and its nodes by their titles and their parents; returns (PID or 0, nodes by name).
+
+    Nothing is taken from a record: what runs is what counts, whoever started it and however it ended.
+    """
+    everything = proc.everything()
+    lab = next(
+        (p for p in everything if p.name == "catatonit" and proc.title(p.pid) == lab_title(layout, name)),
+        None,
+    )
+    if lab is None:
+        return 0, {}
+    children: dict[int, list[proc.Process]] = {}
+    for process in everything:
+        children.setdefault(process.parent, []).append(process)
+    nodes = {}
+    for child in children.get(lab.pid, ()):
+        word, _, rest = proc.title(child.pid).partition(":")
+        if word == "npa-node":
+            node, _, fingerprint = rest.rpartition(":")
+            daemons = {each.name: each.pid for each in children.get(child.pid, ())}
+            nodes[node] = Running(child.pid, fingerprint, daemons)
+    return lab.pid, dict(sorted(nodes.items()))
+
+
+def lab_title(layout: Layout, name: str) -> str:
+    """Return what ps(1) shows of a lab; the folder tells clusters of one name in two places apart."""
+    return f"npa-lab:{name}:{layout.state}"
+
+
+def node_title(node: str, fingerprint: str) -> str:
+    """Return what ps(1) shows of a node."""
+    return f"npa-node:{node}:{fingerprint}"
+
+
+def slurm_of(nodes: dict[str, Running]) -> Slurm | None:
+    """Return Slurm's commands on the first controller that runs slurmctld."""
+    for name, running in nodes.items():
+        if name.startswith("controller-") and "slurmctld" in running.daemons:
+            pid = running.pid
+            return Slurm(lambda argv: container.run_inside(pid, argv, timeout=SLURM_TIMEOUT))
+    return None
+
+
+def view(slurm: Slurm) -> SlurmView:
+    """Return slurmctld's nodes and jobs; raises UnknownError."""
+    nodes = tuple(
+        SlurmNode(
+            name=node.name,
+            state=node.state,
+            reason=node.reason,
+            cpus=node.cpus or 0,
+            memory_mib=node.real_memory or 0,
+            gres=node.gres,
+            cpus_allocated=node.alloc_cpus or 0,
+            partitions=node.partitions,
+        )
+        for node in replies.nodes(slurm.nodes()).rows
+    )
+    jobs = tuple(
+        JobRef(id=job.id, user=job.user, name=job.name, state=str(job.state), nodes=job.nodes)
+        for job in replies.jobs(slurm.jobs()).rows
+    )
+    return SlurmView(nodes, jobs)
+
+
+def _slurm(record: Record | None, nodes: dict[str, Running]) -> tuple[SlurmView | None, str]:
+    if record is None or not nodes:
+        return None, "the cluster is not running"
+    slurm = slurm_of(nodes)
+    if slurm is None:
+        return None, "slurmctld is not running"
+    try:
+        return view(slurm), ""
+    except UnknownError as error:
+        return None, error.reason
+
+
+def _files(layout: Layout) -> dict[str, str]:
+    """Return the text of every file that npa renders, among those that are there."""
+    found = {}
+    for folder in (layout.daemons_etc, layout.jail_etc, layout.net_etc, f"{layout.ssh_etc}/keys"):
+        found.update(_texts(_entries(folder)))
+    found.update(_texts([f"{layout.ssh_etc}/sshd_config"]))
+    return found
+
+
+def _entries(folder: str) -> list[str]:
+    try:
+        names = sorted(os.listdir(folder))
+    except FileNotFoundError:
+        return []
+    return [f"{folder}/{name}" for name in names if name not in KEEP and not name.startswith(".")]
+
+
+def _texts(paths: Iterable[str]) -> dict[str, str]:
+    texts = {path: disk.text(Path(path)) for path in paths}
+    return {path: text for path, text in texts.items() if text is not None}
+
+
+def _users(nodes: dict[str, Running]) -> frozenset[str] | None:
+    """Return the jail's accounts; None where no login node can tell."""
+    for name, running in nodes.items():
+        if name.startswith("login-"):
+            try:
+                told = container.run_inside(running.pid, ["cat", "/etc/passwd"], jail=True)
+            except ToolError:
+                return None
+            return frozenset(line.partition(":")[0] for line in told.splitlines())
+    return None

@@ -1,0 +1,32 @@
+"""What is there of a local cluster, as an Observation."""
+
+from __future__ import annotations
+
+from npa.health.observation import Daemon, Observation
+from npa.render.local.world import World
+
+
+def observe(name: str, world: World) -> Observation:
+    """Return what was gathered, against what was asked for when it was last deployed; pure."""
+    record = world.record
+    if record is None:
+        return Observation(name, "local", "present" if world.lab else "absent")
+    daemons = []
+    for node, wanted in record.daemons.items():
+        running = world.nodes.get(node)
+        for daemon in wanted:
+            pid = running.daemons.get(daemon, 0) if running else 0
+            daemons.append(Daemon(node, daemon, "up" if pid else "down", pid))
+    return Observation(
+        name=name,
+        target="local",
+        state="present" if world.lab else "stopped",
+        expected_workers=record.workers,
+        expected_cpus=record.cpus,
+        expected_gpus=record.gpus,
+        daemons=tuple(daemons),
+        nodes=world.slurm.nodes if world.slurm else None,
+        jobs=world.slurm.jobs if world.slurm else None,
+        slurm_version=record.slurm_version,
+        problems=(world.slurm_problem,) if world.slurm_problem and world.lab else (),
+    )

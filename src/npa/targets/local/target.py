@@ -1,0 +1,179 @@
+"""The local target: plans, applies, inspects and removes clusters on this machine."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from npa.cluster.facts import Facts
+from npa.cluster.model import Cluster
+from npa.errors import NotFoundError, OwnershipError, RefusedError
+from npa.health.observation import Observation
+from npa.plan.model import Plan
+from npa.render.local import addresses, desired, nodes, steps
+from npa.render.local.desired import Desired
+from npa.render.local.world import Record, World
+from npa.slurm.runtime import Runtime
+from npa.spec.model import SoperatorSpec
+from npa.targets import login_keys
+from npa.targets.base import Listener, Options, Summary
+from npa.targets.local import access, destroy, gather, inspect, preflight
+from npa.targets.local import record as records
+from npa.targets.local.apply import Deployment
+from npa.targets.local.paths import Paths
+from npa.tools import cgroup, disk
+from npa.tools.rootfs import Image, Rootfs
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+NO_CGROUPS = "this kernel offers no memory cgroup: limits of memory and devices are not enforced"
+
+
+class LocalTarget:
+    """Clusters of namespaces below one state folder."""
+
+    def __init__(self, paths: Paths) -> None:
+        self._paths = paths
+        self._rootfs = Rootfs(paths.cache, paths.sources)
+
+    @classmethod
+    def here(cls) -> LocalTarget:
+        """Return the target of this machine; raises PreflightError where it can hold none."""
+        preflight.require_root()
+        return cls(Paths.here())
+
+    def facts(self, spec: SoperatorSpec) -> Facts:
+        """Look up root's key."""
+        return Facts(root_keys=() if spec.root_keys else login_keys.find())
+
+    def plan(self, cluster: Cluster, options: Options) -> Plan:
+        """Compare what is asked with what is there; changes nothing."""
+        return self._plan(cluster, options)[0]
+
+    def apply(self, cluster: Cluster, plan: Plan, options: Options, heard: Listener) -> None:
+        """Do exactly the steps of the plan; raises RefusedError when the world has moved on since."""
+        with self._locked(cluster.name):
+            now, wanted, world, image = self._plan(cluster, options)
+            if now != plan:
+                raise RefusedError(
+                    f"the world has moved on since this plan for {cluster.name} was made",
+                    hint="plan again, and look at what changed",
+                )
+            Deployment(
+                wanted, world, image, self._rootfs, self._record(wanted, world, image), options, heard
+            ).run(plan)
+
+    def plan_destroy(self, name: str, options: Options) -> Plan:
+        """Return the steps that leave nothing of a cluster; raises NotFoundError where there is none."""
+        return destroy.plan(name, self._world(name), self._paths.layout(name), force=options.force)
+
+    def destroy(self, name: str, plan: Plan, options: Options, heard: Listener) -> None:
+        """Do them; raises RefusedError when jobs have started that the plan does not name."""
+        with self._locked(name):
+            now = destroy.plan(name, self._world(name), self._paths.layout(name), force=options.force)
+            if not set(now.killed_jobs) <= set(plan.killed_jobs):
+                raise RefusedError(
+                    f"jobs have started on {name} since the plan was made", hint="run the command again"
+                )
+            destroy.apply(self._paths.layout(name), self._world(name), now, heard)
+
+    def inspect(self, name: str) -> Observation:
+        """Read what is there now."""
+        return inspect.observe(name, self._world(name))
+
+    def list(self) -> Iterator[Summary]:
+        """Return the clusters of this machine, by name."""
+        for path in sorted(self._paths.state.glob("*/record.json")):
+            name = path.parent.name
+            found = records.load(path)
+            if found:
+                lab, _ = gather.processes(self._paths.layout(name), name)
+                state = "present" if lab else "stopped"
+                yield Summary(name, "local", state, len(found.workers), found.slurm_version, found.created)
+
+    def execute(self, name: str, node: str, argv: Sequence[str], *, root: str, network: str) -> int:
+        """Run a command on a node with our own terminal."""
+        return access.execute(self._running(name), node, argv, root=root, network=network)
+
+    def ssh(self, name: str, user: str, argv: Sequence[str]) -> int:
+        """Log in to the first login node."""
+        return access.ssh(name, self._paths.layout(name), self._running(name), user, argv)
+
+    def proxy(self, name: str, node: str, port: int) -> None:
+        """Connect stdin and stdout to a port of a node."""
+        access.proxy(self._running(name), node, port)
+
+    def logs(self, name: str, node: str, *, lines: int, follow: bool) -> Iterator[str]:
+        """Return the lines of a node's logs."""
+        self._running(name)
+        return access.logs(self._paths.layout(name), node, lines=lines, follow=follow)
+
+    def _plan(self, cluster: Cluster, options: Options) -> tuple[Plan, Desired, World, Image]:
+        world = self._world(cluster.name, users=bool(cluster.users))
+        if world.lab and world.record is None:
+            raise OwnershipError(
+                f"{cluster.name} is running and has no record",
+                expected=self._paths.layout(cluster.name).record,
+                found="nothing",
+                hint=f"remove what runs: npa soperator destroy {cluster.name}",
+            )
+        image = self._image(cluster.slurm_version, world.record)
+        world = dataclasses.replace(world, image_cached=image.root.is_dir())
+        preflight.require(
+            self._paths.state, self._paths.cache, building=not world.image_cached, starting=not world.lab
+        )
+        known = world.record.addresses if world.record else {}
+        runtime = Runtime(cgroup=cgroup.version(), twin=True)
+        wanted = desired.render(
+            cluster,
+            self._paths.layout(cluster.name),
+            runtime,
+            image.digest,
+            addresses.assign(known, nodes.names(cluster)),
+        )
+        notes = (NO_CGROUPS,) if runtime.cgroup == "none" else ()
+        plan = steps.plan(
+            wanted, world, force=options.force, wait_for_jobs=options.wait_for_jobs, notes=notes
+        )
+        return plan, wanted, world, image
+
+    def _image(self, version: str, record: Record | None) -> Image:
+        """Return the image of a cluster: the one that its jail began as, else this version's own."""
+        if record:
+            return Image(record.image, Path(record.rootfs), record.slurm_version)
+        digest = self._rootfs.digest(version)
+        return self._rootfs.find(version) or Image(digest, self._paths.cache / digest, version)
+
+    def _record(self, wanted: Desired, world: World, image: Image) -> Record:
+        cluster = wanted.cluster
+        return Record(
+            name=cluster.name,
+            created=world.record.created if world.record else datetime.now(UTC).isoformat(timespec="seconds"),
+            image=wanted.image,
+            rootfs=str(image.root),
+            slurm_version=image.slurm_version,
+            cgroups=world.record.cgroups if world.record else {},
+            addresses=wanted.addresses,
+            workers=cluster.workers,
+            cpus=sum(pool.size * pool.machine.cpus for pool in cluster.pools),
+            gpus=sum(pool.size * pool.machine.gpus for pool in cluster.pools),
+            daemons={node.name: tuple(process.name for process in node.processes) for node in wanted.nodes},
+        )
+
+    def _world(self, name: str, *, users: bool = False) -> World:
+        if not _NAME.fullmatch(name):
+            raise NotFoundError(f"no cluster can have the name {name!r}", hint="see `npa soperator list`")
+        return gather.gather(self._paths.layout(name), name, users=users)
+
+    def _running(self, name: str) -> Mapping[str, int]:
+        """Return the first process of each running node; raises NotFoundError where there is no cluster."""
+        if not _NAME.fullmatch(name) or records.load(Path(self._paths.layout(name).record)) is None:
+            raise NotFoundError(f"no cluster {name!r} on this machine", hint="see `npa soperator list`")
+        _, running = gather.processes(self._paths.layout(name), name)
+        return {node: found.pid for node, found in running.items()}
+
+    def _locked(self, name: str) -> AbstractContextManager[None]:
+        return disk.lock(self._paths.lock(name), f"another command is changing cluster {name}")

@@ -1,0 +1,59 @@
+"""Slurm's own commands, run in a node. They decode JSON and interpret nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from npa.errors import SlurmError, ToolError, ToolTimeoutError, UnknownError
+
+Execute = Callable[[Sequence[str]], str]
+
+
+class Slurm:
+    """`scontrol`, `squeue` and `scancel` as root of the cluster."""
+
+    def __init__(self, execute: Execute) -> None:
+        self._execute = execute
+
+    def nodes(self) -> dict[str, Any]:
+        """Return `scontrol show nodes --json`; raises UnknownError when there is no readable answer."""
+        return self._json(["scontrol", "show", "nodes", "--json"])
+
+    def jobs(self) -> dict[str, Any]:
+        """Return `squeue --json`: pending, running and completing jobs of everybody."""
+        return self._json(["squeue", "--json"])
+
+    def reconfigure(self) -> None:
+        """Have slurmctld and every slurmd read their files anew."""
+        self._do(["scontrol", "reconfigure"])
+
+    def update_nodes(self, hostlist: str, state: str, reason: str = "") -> None:
+        """`scontrol update NodeName=… State=… [Reason=…]`."""
+        told = [f"Reason={reason}"] if reason else []
+        self._do(["scontrol", "update", f"NodeName={hostlist}", f"State={state}", *told])
+
+    def cancel(self, jobs: Sequence[str]) -> None:
+        """End jobs, by the ids that squeue prints."""
+        self._do(["scancel", *jobs])
+
+    def _do(self, argv: Sequence[str]) -> str:
+        try:
+            return self._execute(argv)
+        except ToolTimeoutError as error:
+            raise UnknownError(f"`{argv[0]}` got no answer from slurmctld in {error.seconds:g} s") from error
+        except ToolError as error:
+            said = error.stderr.strip().splitlines()[-1:] or ["no output"]
+            raise SlurmError(f"`{' '.join(argv[:2])}`: {said[0]}", status=error.exit_status) from error
+
+    def _json(self, argv: Sequence[str]) -> dict[str, Any]:
+        try:
+            decoded = json.loads(self._do(argv))
+        except SlurmError as error:
+            raise UnknownError(error.reason) from error
+        except ValueError as error:
+            raise UnknownError(f"`{argv[0]}` answered with something that is not JSON") from error
+        if not isinstance(decoded, dict):
+            raise UnknownError(f"`{argv[0]}` answered with JSON that is no object")
+        return decoded
