@@ -57,9 +57,14 @@ def processes(layout: Layout, name: str) -> tuple[int, dict[str, Running]]:
         word, _, rest = proc.title(child.pid).partition(":")
         if word == "npa-node":
             node, _, fingerprint = rest.rpartition(":")
-            daemons = {each.name: each.pid for each in children.get(child.pid, ())}
+            daemons = {daemon_name(each.name): each.pid for each in children.get(child.pid, ())}
             nodes[node] = Running(child.pid, fingerprint, daemons)
     return lab.pid, dict(sorted(nodes.items()))
+
+
+def daemon_name(comm: str) -> str:
+    """Return a daemon's name; one that executed itself anew bears that of Debian's file, `slurmd-wlm`."""
+    return comm.removesuffix("-wlm")
 
 
 def lab_title(layout: Layout, name: str) -> str:
