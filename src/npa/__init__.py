@@ -1,5 +1,28 @@
 """npa: Slurm for AI clusters, from one file."""
 
+from npa.errors import (
+    DestructiveError,
+    NpaError,
+    PreflightError,
+    Problem,
+    RefusedError,
+    SlurmError,
+    SpecError,
+    ToolError,
+    UnhealthyError,
+)
+
 __version__ = "0.1.0"
 
-__all__ = ["__version__"]
+__all__ = [
+    "DestructiveError",
+    "NpaError",
+    "PreflightError",
+    "Problem",
+    "RefusedError",
+    "SlurmError",
+    "SpecError",
+    "ToolError",
+    "UnhealthyError",
+    "__version__",
+]

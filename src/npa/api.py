@@ -46,7 +46,7 @@ def deploy(
     target: TargetName | None = None,
     shown: Plan | None = None,
     options: Options | None = None,
-    heard: Listener = lambda event: None,
+    heard: Listener = lambda _: None,
 ) -> Report:
     """Make the cluster what the spec asks for and report how well it is.
 
@@ -86,11 +86,17 @@ def destroy(
     *,
     shown: Plan | None = None,
     options: Options | None = None,
-    heard: Listener = lambda event: None,
+    heard: Listener = lambda _: None,
 ) -> Plan:
-    """Remove a cluster and all it owns but the cached image; returns the plan that was carried out."""
+    """Remove a cluster and all it owns but the cached image; returns the plan that was carried out.
+
+    Raises DestructiveError when running jobs would end and `options.force` is off.
+    """
+    from npa.plan import guard
+
     place = _local()
     agreed = shown or place.plan_destroy(name, options or _options())
+    guard.check(agreed, hint=guard.DESTROY_HINT)
     place.destroy(name, agreed, options or _options(), heard)
     return agreed
 

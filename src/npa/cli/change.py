@@ -50,15 +50,23 @@ class Request:
     spec: SoperatorSpec
     text: str
     path: str
-    target: str
-    options: Options
+    target: Place
+    force: bool = False
+    wait_for_jobs: float = 0.0  # seconds
     shown: Plan | None = None  # of a plan file: exactly this is to be done
+
+    @property
+    def options(self) -> Options:
+        """What the caller allows, as the api takes it."""
+        from npa.targets.base import Options
+
+        return Options(force=self.force, wait_for_jobs=self.wait_for_jobs)
 
     def command(self, verb: str) -> str:
         """Return the command that asks for the same with another verb."""
         given = "" if self.spec.target == self.target else f" --target {self.target}"
-        force = " --force" if self.options.force else ""
-        wait = f" --wait-for-jobs {self.options.wait_for_jobs:.0f}s" if self.options.wait_for_jobs else ""
+        force = " --force" if self.force else ""
+        wait = f" --wait-for-jobs {self.wait_for_jobs:.0f}s" if self.wait_for_jobs else ""
         return f"npa soperator {verb} --spec {quote(self.path)}{given}{force}{wait}"
 
 
@@ -68,7 +76,7 @@ def plan(
     out: OutFile = None,
     force: Force = False,
     wait_for_jobs: Wait = None,
-    output: OutputKind = Output.text,
+    output: OutputKind = "text",
 ) -> None:
     """Show what a deploy would do, step by step with reasons; changes nothing.
 
@@ -79,7 +87,7 @@ def plan(
     npa soperator plan --spec cluster.yaml --target local --out p && npa soperator deploy --plan p
     """
     asked = _request(spec, target, force, wait_for_jobs)
-    if asked.target != Place.local:
+    if asked.target != "local":
         _show_public(asked, out, output)
     else:
         _show(asked, _planned(asked), out, output)
@@ -93,7 +101,7 @@ def deploy(
     dry_run: DryRun = False,
     force: Force = False,
     wait_for_jobs: Wait = None,
-    output: OutputKind = Output.text,
+    output: OutputKind = "text",
 ) -> None:
     """Make the cluster what the spec asks for: shows the plan, asks, does it, and reports.
 
@@ -113,7 +121,7 @@ def deploy(
         asked = _request(spec, target, force, wait_for_jobs)
     else:
         raise UsageError("no spec", hint="name it with `--spec PATH`, or a plan with `--plan FILE`")
-    if dry_run and asked.target != Place.local:
+    if dry_run and asked.target != "local":
         _show_public(asked, None, output)
         return
     agreed = _planned(asked)
@@ -129,7 +137,7 @@ def destroy(
     yes: Yes = False,
     dry_run: DryRun = False,
     force: Force = False,
-    output: OutputKind = Output.text,
+    output: OutputKind = "text",
 ) -> None:
     """Remove a cluster and all its data, after asking; names the jobs that would end.
 
@@ -149,19 +157,19 @@ def destroy(
     agreed = api.plan_destroy(cluster, options=options)
     if dry_run:
         command = f"npa soperator destroy {cluster}"
-        if output is Output.json:
+        if output == "json":
             screen.document(codec.encode(agreed))
         else:
             screen.data(text.text(agreed, command))
         return
-    guard.check(agreed, hint="end the jobs with `--force`, or wait until they have ended")
+    guard.check(agreed, hint=guard.DESTROY_HINT)
     _tell(text.text(agreed, ""), output)
     if agreed.steps:
         _agree(f"destroy cluster {cluster}{_ending(agreed)}?", yes)
         with _progress(agreed) as heard:
             api.destroy(cluster, shown=agreed, options=options, heard=heard)
     following = "npa soperator list"
-    if output is Output.json:
+    if output == "json":
         screen.document(
             {
                 "schema_version": DESTROY_VERSION,
@@ -192,7 +200,7 @@ def _report(agreed: Plan, report: Report, output: Output) -> None:
     from npa.health import text
     from npa.plan import codec
 
-    if output is Output.json:
+    if output == "json":
         document: dict[str, Any] = {
             "schema_version": DEPLOY_VERSION,
             "ok": report.ok,
@@ -207,21 +215,19 @@ def _report(agreed: Plan, report: Report, output: Output) -> None:
 
 def _request(path: str, target: Place | None, force: bool, wait: str | None) -> Request:
     from npa import api
-    from npa.targets.base import Options
 
-    options = Options(force=force, wait_for_jobs=request.seconds(wait) if wait else 0.0)
+    patience = request.seconds(wait) if wait else 0.0
     spec, text = request.load(path)
-    return Request(spec, text, path, api.target_of(spec, target.value if target else None), options)
+    return Request(spec, text, path, api.target_of(spec, target), force, patience)
 
 
 def _filed(path: str) -> Request:
     from npa.plan import codec
     from npa.spec import load
-    from npa.targets.base import Options
 
     file = codec.decode_file(request.read(path))
-    options = Options(force=file.force, wait_for_jobs=file.wait_for_jobs)
-    return Request(load.parse(file.spec, path), file.spec, path, file.target, options, shown=file.plan)
+    spec = load.parse(file.spec, path)
+    return Request(spec, file.spec, path, file.target, file.force, file.wait_for_jobs, file.plan)
 
 
 def _planned(asked: Request) -> Plan:
@@ -237,11 +243,10 @@ def _show(asked: Request, made: Plan, out: Path | None, output: Output) -> None:
     if asked.shown is not None:
         following = f"npa soperator deploy --plan {quote(asked.path)}"
     if out is not None:
-        options = asked.options
-        file = codec.PlanFile(asked.text, asked.target, made, options.force, options.wait_for_jobs)
+        file = codec.PlanFile(asked.text, asked.target, made, asked.force, asked.wait_for_jobs)
         request.write(out, codec.encode_file(file))
         following = f"npa soperator deploy --plan {quote(str(out))}"
-    if output is Output.json:
+    if output == "json":
         screen.document(codec.encode(made))
     else:
         screen.data(text.text(made, following))
@@ -253,7 +258,7 @@ def _show_public(asked: Request, out: Path | None, output: Output) -> None:
     if out is not None:
         what = f"there is no plan file for target {asked.target}: nothing was looked up"
         raise UsageError(what, hint="leave `--out` away, or add `--target local`")
-    if output is Output.json:
+    if output == "json":
         screen.document(public_plan.public_plan(asked.spec))
     else:
         screen.data(public_plan.public_plan_text(asked.spec))
@@ -263,7 +268,7 @@ def _show_public(asked: Request, out: Path | None, output: Output) -> None:
 
 def _tell(plan_text: str, output: Output) -> None:
     """Show the plan; in JSON mode stdout is kept for the one document."""
-    (screen.progress if output is Output.json else screen.data)(plan_text)
+    (screen.progress if output == "json" else screen.data)(plan_text)
 
 
 def _ending(agreed: Plan) -> str:

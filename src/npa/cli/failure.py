@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from typing import Any
 
 from npa.cli import screen
@@ -25,6 +24,8 @@ DEBUG = "add `--debug` for the traceback"
 def tell(error: BaseException, *, as_json: bool, debug: bool) -> int:
     """Print an error, as one JSON document on stdout too where asked, and return the exit code."""
     if debug:
+        import traceback
+
         screen.progress("".join(traceback.format_exception(error)).rstrip())
     document, code = described(error)
     screen.progress("\n".join(_lines(document["error"])))
@@ -58,7 +59,7 @@ def _essence(error: BaseException) -> tuple[int, str, str, str]:
 
 
 def _usage(error: Any) -> tuple[str, str]:
-    message = str(error.format_message()).rstrip(".")
+    message = str(error.format_message()).rstrip(".").replace("Value error, ", "")
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "npa"
     return message[:1].lower() + message[1:], f"see `{path} --help`"

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from npa.cli import request, screen
-from npa.cli.options import ClusterName, Name, NameOption, Node, Output, OutputKind
+from npa.cli.options import ClusterName, Name, NameOption, Node, OutputKind
 
 DEGRADED = 4
 LIST_VERSION = "npa.soperator.list/v1"
@@ -21,7 +21,7 @@ def known() -> Iterator[str]:
     yield from (each.name for each in api.clusters())
 
 
-def status(name: Name = None, name_option: NameOption = None, output: OutputKind = Output.text) -> None:
+def status(name: Name = None, name_option: NameOption = None, output: OutputKind = "text") -> None:
     """Show how well a cluster is: daemons, nodes, jobs, and what can be scheduled. Exits 4 unless healthy.
 
     \b
@@ -32,14 +32,14 @@ def status(name: Name = None, name_option: NameOption = None, output: OutputKind
     from npa.health import text
 
     report = api.status(request.cluster(name, name_option, known()))
-    if output is Output.json:
+    if output == "json":
         screen.document(text.to_dict(report))
     else:
         screen.data(text.text(report))
     raise typer.Exit(0 if report.ok else DEGRADED)
 
 
-def list_(output: OutputKind = Output.text) -> None:
+def list_(output: OutputKind = "text") -> None:
     """List the clusters on this machine.
 
     \b
@@ -51,7 +51,7 @@ def list_(output: OutputKind = Output.text) -> None:
     from npa.health import text
 
     found = api.clusters()
-    if output is Output.json:
+    if output == "json":
         screen.document({"schema_version": LIST_VERSION, "clusters": [asdict(each) for each in found]})
     elif found:
         rows = [(c.name, c.target, c.state, str(c.workers), c.slurm_version, c.created) for c in found]

@@ -21,6 +21,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError):  # closed, or a test's
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    # Pydantic would look through every installed package for plugins: 15 ms of a start.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     debug = "--debug" in ours or os.environ.get("NPA_DEBUG", "") not in ("", "0")
     arguments = [each for each in ours if each != "--debug"] + passed
     try:
@@ -37,8 +39,6 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _run(arguments: list[str], debug: bool) -> int:
-    from npa.cli import failure
-
     try:
         code = _invoke(arguments)
         if sys.stdout:
@@ -46,6 +46,8 @@ def _run(arguments: list[str], debug: bool) -> int:
     except BrokenPipeError:
         raise
     except (Exception, KeyboardInterrupt) as error:
+        from npa.cli import failure
+
         return failure.tell(error, as_json=_wants_json(arguments), debug=debug)
     return code
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -13,19 +12,12 @@ from npa.cli.options import ClusterName, Node
 SHELL = ("/bin/bash", "-l")
 
 
-class Root(StrEnum):
-    """Which root filesystem a command sees."""
-
-    jail = "jail"
-    daemons = "daemons"
-
-
 def exec_(
     context: typer.Context,
     node: Node,
     cluster: ClusterName = None,
     root: Annotated[
-        Root | None,
+        Literal["jail", "daemons"] | None,
         typer.Option("--root", help="Which files it sees; the jail on login and worker nodes by default."),
     ] = None,
     host_network: Annotated[
@@ -43,12 +35,12 @@ def exec_(
     name = request.cluster(cluster, None, look.known())
     network = "host" if host_network else "cluster"
     command = tuple(context.args) or SHELL
-    raise typer.Exit(api.execute(name, node, command, root=root.value if root else "", network=network))
+    raise typer.Exit(api.execute(name, node, command, root=root or "", network=network))
 
 
 def ssh(
     context: typer.Context,
-    user: Annotated[str, typer.Argument(metavar="[USER]", help="Who logs in.")] = "root",
+    user: Annotated[str, typer.Argument(metavar="USER", help="Who logs in.")] = "root",
     cluster: ClusterName = None,
 ) -> None:
     """Log in to the login node, or run one command there; exits as ssh does.

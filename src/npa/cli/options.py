@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-
-class Output(StrEnum):
-    """How data is printed."""
-
-    text = "text"
-    json = "json"
-
-
-class Place(StrEnum):
-    """Where a cluster runs."""
-
-    local = "local"
-    kubernetes = "kubernetes"
-    nebius = "nebius"
-
+Output = Literal["text", "json"]
+Place = Literal["local", "kubernetes", "nebius"]
 
 SPEC_HELP = "The spec, a YAML file; `-` reads stdin."
 NAME_HELP = "Name of the cluster; may be left out where there is only one."
@@ -48,7 +34,7 @@ Wait = Annotated[
         help="Let running jobs end by themselves for this long (30s, 10m, 1h) before their node is removed.",
     ),
 ]
-Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help=NAME_HELP, show_default=False)]
+Name = Annotated[str | None, typer.Argument(metavar="NAME", help=NAME_HELP, show_default=False)]
 NameOption = Annotated[str | None, typer.Option("--name", "-n", metavar="NAME", help="The same as NAME.")]
 ClusterName = Annotated[str | None, typer.Option("--cluster", "-c", metavar="NAME", help=NAME_HELP)]
 Node = Annotated[str, typer.Argument(metavar="NODE", help="Name of a node, as `status` shows it.")]

@@ -55,9 +55,11 @@ def labels(plan: Plan) -> dict[str, str]:
 
 
 def sentence(event: Event, names: dict[str, str]) -> str:
-    """Say an event in a line; what a target left out is said from the plan, the end of a step not at all."""
+    """Say an event in a line; what a target left out is said from the plan, a bare end not at all."""
     label = names.get(event.step, "")
-    said = event.message or ("" if event.kind == "done" else label)
+    if event.kind == "done" and event.message in ("", label):
+        return ""
+    said = event.message or label
     if said and label and not said.startswith(label):
         said = f"{label}: {said}"
     if said and event.kind == "progress" and event.fraction is not None:

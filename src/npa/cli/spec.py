@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from npa.cli import request, screen
-from npa.cli.options import Output, OutputKind, SpecPaths
+from npa.cli.options import OutputKind, SpecPaths
 from npa.errors import Problem, SpecError, UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ VALIDATION_VERSION = "npa.soperator.validation/v1"
 EXPLANATION_VERSION = "npa.soperator.explanation/v1"
 
 
-def validate(spec: SpecPaths, output: OutputKind = Output.text) -> None:
+def validate(spec: SpecPaths, output: OutputKind = "text") -> None:
     """Check specs without a network and name everything wrong, each with its line and what to do.
 
     Of several files the clusters' names must differ, too.
@@ -28,7 +28,7 @@ def validate(spec: SpecPaths, output: OutputKind = Output.text) -> None:
     npa soperator validate --spec cluster.yaml
     """
     specs = _load_all(spec)
-    if output is Output.json:
+    if output == "json":
         screen.document(
             {
                 "schema_version": VALIDATION_VERSION,
@@ -55,8 +55,8 @@ def schema() -> None:
 
 
 def explain(
-    path: Annotated[str, typer.Argument(metavar="[PATH]", help="Field, as in `workers.fabric`.")] = "",
-    output: OutputKind = Output.text,
+    path: Annotated[str, typer.Argument(metavar="PATH", help="Field, as in `workers.fabric`.")] = "",
+    output: OutputKind = "text",
 ) -> None:
     """Say what a field of the spec means, its default and its rule.
 
@@ -67,7 +67,7 @@ def explain(
     from npa.spec import explain
 
     found = explain.explain(path)
-    if output is Output.json:
+    if output == "json":
         screen.document({"schema_version": EXPLANATION_VERSION, **asdict(found)})
     else:
         screen.data(_explained(found))

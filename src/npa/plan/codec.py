@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar, cast, get_args
 
+from npa.cluster.model import TargetName
 from npa.errors import RefusedError
 from npa.plan.model import SCHEMA_VERSION, JobRef, Plan, Step, Verb
 
@@ -24,7 +25,7 @@ class PlanFile:
     """A plan with all that is needed to carry it out later."""
 
     spec: str  # the text that was planned
-    target: str
+    target: TargetName
     plan: Plan
     force: bool = False
     wait_for_jobs: float = 0.0  # seconds
@@ -72,11 +73,13 @@ def decode_file(text: str | bytes) -> PlanFile:
     options = _fields(fields["options"], "options", {"force", "wait_for_jobs"})
     plan = decode(fields["plan"])
     target = _typed(fields, "target", str)
+    if target not in get_args(TargetName):
+        raise _refused(f"is for a target that this version does not know: {target[:40]!r}")
     if plan.target != target:
         raise _refused(f"is for target {target!r} and its plan for {plan.target!r}")
     return PlanFile(
         spec=_typed(fields, "spec", str),
-        target=target,
+        target=cast(TargetName, target),
         plan=plan,
         force=_typed(options, "force", bool),
         wait_for_jobs=_typed(options, "wait_for_jobs", float),

@@ -8,6 +8,7 @@ from npa.slurm import hostlist
 
 ENDS_JOBS = frozenset({"stop", "remove"})
 HINT = "wait for the jobs with `--wait-for-jobs 1h`, or end them with `--force`"
+DESTROY_HINT = "wait until the jobs have ended, or end them with `--force`"
 SHOWN_JOBS = 5  # a message is read; the rest is in the plan
 
 

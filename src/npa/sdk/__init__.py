@@ -1,1 +1,1 @@
-"""The public Python surface."""
+"""npa from Python: the same verbs as the command line."""

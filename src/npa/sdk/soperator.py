@@ -1,0 +1,154 @@
+"""Slurm clusters from Python, over the same api as the command line.
+
+```python
+from npa.sdk import soperator
+
+spec = soperator.load_spec("cluster.yaml")
+report = soperator.deploy(spec, target="local")
+print(report.status, report.next_command)
+soperator.destroy(spec.name)
+```
+
+Every failure is an `npa.NpaError`; what each carries is in `npa.errors`. Nothing here asks or prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
+
+if TYPE_CHECKING:
+    from npa.health.assess import Report
+    from npa.plan.model import Event, Plan
+    from npa.spec.model import SoperatorSpec, WorkerPoolSpec
+    from npa.targets.base import Options
+
+__all__ = [
+    "PublicPlan",
+    "SoperatorSpec",
+    "WorkerPoolSpec",
+    "deploy",
+    "destroy",
+    "load_spec",
+    "plan",
+    "spec_from_mapping",
+    "status",
+]
+
+TargetName = Literal["local", "kubernetes", "nebius"]
+Listener = Callable[["Event"], None]
+
+
+class PublicControlPlane(TypedDict):
+    """How far the system nodes may grow."""
+
+    system_min_size: int
+    system_max_size: int
+
+
+class PublicWorker(TypedDict):
+    """One pool, without what selects a reservation."""
+
+    name: str
+    platform: str
+    preset: str
+    size: int
+    capacity_mode: Literal["on-demand", "preemptible", "reserved"]
+    reservation_selector: Literal["id", "name"] | None  # the kind alone
+    reservation_verified: bool | None
+
+
+class PublicPlan(TypedDict):
+    """What a spec asks for, made without a provider and safe to show to anybody."""
+
+    schema_version: str
+    name: str
+    region: str
+    control_plane: PublicControlPlane
+    workers: list[PublicWorker]
+    reservation_preflight: Literal["required", "not-required"]
+    provider_mutation: Literal[False]
+
+
+def load_spec(path: str | PathLike[str]) -> SoperatorSpec:
+    """Return the spec in a file; raise SpecError with every problem, each with its line and column."""
+    from npa.spec import load
+
+    return load.parse(Path(path).read_bytes(), str(path))
+
+
+def spec_from_mapping(mapping: Mapping[str, Any]) -> SoperatorSpec:
+    """Return the spec that a mapping says; raise SpecError with every problem."""
+    from npa.spec import load
+
+    return load.from_mapping(mapping)
+
+
+def plan(
+    spec: SoperatorSpec, target: TargetName | None = None, *, force: bool = False, wait_for_jobs: float = 0.0
+) -> Plan | PublicPlan:
+    """Return what a deploy would do; changes nothing.
+
+    On `local` that is a Plan, compared with what is there. On the other targets no provider is asked: it is
+    the PublicPlan. `wait_for_jobs` is in seconds. Raises PreflightError and DestructiveError.
+    """
+    from npa import api
+
+    if api.target_of(spec, target) == "local":
+        return api.plan(spec, target=target, options=_options(force, wait_for_jobs))
+    from npa.spec import load, public_plan
+
+    return cast(PublicPlan, public_plan.public_plan(load.check(spec)))
+
+
+def deploy(
+    spec: SoperatorSpec,
+    target: TargetName | None = None,
+    *,
+    shown: Plan | None = None,
+    force: bool = False,
+    wait_for_jobs: float = 0.0,
+    heard: Listener = lambda _: None,
+) -> Report:
+    """Make the cluster what the spec asks for and return how well it is; look at `report.ok`.
+
+    `shown` is a plan that somebody agreed to: exactly it is done, or RefusedError raised when the world has
+    moved on since. `heard` is called with every Event.
+    """
+    from npa import api
+
+    return api.deploy(spec, target=target, shown=shown, options=_options(force, wait_for_jobs), heard=heard)
+
+
+def status(name: str) -> Report:
+    """Return how well a cluster is; raise NotFoundError where there is none of that name."""
+    from npa import api
+
+    return api.status(name)
+
+
+def destroy(name: str, *, force: bool = False, heard: Listener = lambda _: None) -> Plan:
+    """Remove a cluster and all its data, and return what was done.
+
+    Raises DestructiveError while jobs run and `force` is off.
+    """
+    from npa import api
+
+    return api.destroy(name, options=_options(force, 0.0), heard=heard)
+
+
+def _options(force: bool, wait_for_jobs: float) -> Options:
+    from npa.targets.base import Options
+
+    return Options(force=force, wait_for_jobs=wait_for_jobs)
+
+
+def __getattr__(name: str) -> Any:
+    """Import the spec's classes once somebody uses them: pydantic takes longer than all else here."""
+    if name in ("SoperatorSpec", "WorkerPoolSpec"):
+        from npa.spec import model
+
+        return getattr(model, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
