@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A tour of a cluster on this machine. Every command is shown before it runs; any that fails ends the tour.
-set -euo pipefail
+set -Eeuo pipefail
 cd "$(dirname "$0")/../.."
 
 cluster=quickstart
@@ -37,25 +37,27 @@ on_login sbatch --wait --array=1-8 --job-name=array --output=/root/demo/%a.out \
 on_login sh -c 'cat /root/demo/*.out'
 
 say "5. a job that takes more memory than it asked for"
-if quietly_on_login scontrol show config | grep -q 'ProctrackType *= proctrack/cgroup'; then
-	show npa soperator exec --cluster "$cluster" login-0 -- srun --mem=64M --job-name=too-big tail /dev/zero
-	if quietly_on_login srun --mem=64M --job-name=too-big tail /dev/zero; then
+config=$(quietly_on_login scontrol show config)
+if [[ $config == *proctrack/linuxproc* ]]; then
+	echo "left out: this machine gives no control groups to write to, so nothing enforces memory limits"
+else
+	too_big=(npa soperator exec --cluster "$cluster" login-0 -- srun --mem=64M --job-name=too-big tail /dev/zero)
+	show "${too_big[@]}"
+	if "${too_big[@]}"; then
 		echo "error: it was to be killed, and was not" >&2
 		exit 1
 	fi
 	state=none
 	for _ in {1..50}; do # the database hears of a job's end a moment later
-		state=$(quietly_on_login sacct --name=too-big --allocations --noheader --format=State | tail -n 1)
-		[[ $state == *OUT_OF_ME* ]] && break
+		state=$(quietly_on_login sacct --name=too-big --allocations --noheader --format=State%-14 | tail -n 1)
+		[[ $state == OUT_OF_MEMORY* ]] && break
 		sleep 0.2
 	done
-	[[ $state == *OUT_OF_ME* ]] || {
+	if [[ $state != OUT_OF_MEMORY* ]]; then
 		echo "error: its state is '$state', not OUT_OF_MEMORY" >&2
 		exit 1
-	}
+	fi
 	echo "killed, as it should be; nothing else on the node was touched"
-else
-	echo "left out: this machine gives no control groups to write to, so nothing enforces memory limits"
 fi
 
 say "6. what the database remembers"
