@@ -50,9 +50,9 @@ def lab_groups(name: str, root: Path = ROOT) -> dict[str, str]:
     if found == "none":
         return {}
     if found == "v2":
-        return {"": str(root / f"npa-{name}")}
+        return {"": str(root / name)}
     return {
-        controllers[0]: str(root / controllers[0] / own.lstrip("/") / f"npa-{name}")
+        controllers[0]: str(root / controllers[0] / own.lstrip("/") / name)
         for controllers, own in hierarchies(root).items()
     }
 

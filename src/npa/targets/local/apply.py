@@ -94,7 +94,7 @@ class Deployment:
         self._rootfs.verify(self._image)
         cgroup.remove(self._record.cgroups.values())  # of an earlier start, empty since it ended
         # written down before it is made, so that destroy finds it however this command ends
-        self._record = replace(self._record, cgroups=cgroup.lab_groups(self._desired.cluster.name))
+        self._record = replace(self._record, cgroups=cgroup.lab_groups(gather.group_name(self._layout)))
         self._save()
         cgroup.create_lab(self._record.cgroups)
         title = gather.lab_title(self._layout, self._desired.cluster.name)

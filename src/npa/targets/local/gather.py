@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -70,6 +71,12 @@ def daemon_name(comm: str) -> str:
 def lab_title(layout: Layout, name: str) -> str:
     """Return what ps(1) shows of a lab; the folder tells clusters of one name in two places apart."""
     return f"npa-lab:{name}:{layout.state}"
+
+
+def group_name(layout: Layout) -> str:
+    """Return what the lab's control groups are called; clusters of one name in two places must not share."""
+    name = layout.state.rpartition("/")[2]
+    return f"npa-{name}-{hashlib.sha256(layout.state.encode()).hexdigest()[:6]}"
 
 
 def node_title(node: str, fingerprint: str) -> str:
