@@ -31,7 +31,7 @@ def version(root: Path = ROOT) -> Version:
 
 
 def hierarchies(root: Path = ROOT) -> dict[tuple[str, ...], str]:
-    """Return the caller's group in each version 1 hierarchy: controllers mounted together -> path below it."""
+    """Return the caller's own group in each version 1 hierarchy, by the controllers mounted together."""
     found = {}
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         _, joined, path = line.split(":", 2)

@@ -56,7 +56,8 @@ class Containers:
     ) -> Started:
         """Start nodes and daemons in a lab: a PID, or the title of one to start first.
 
-        Nodes come with their titles, which ps(1) shows and by which they are found again. `timeout` in seconds.
+        Nodes come with their titles, which ps(1) shows and by which they are found again. `timeout` is in
+        seconds.
         """
         layout = self._layout
         overlay = {
@@ -121,7 +122,7 @@ def inside(pid: int, argv: Sequence[str], *, jail: bool, network: bool = True, t
 
 
 def end(pid: int) -> None:
-    """End a lab or a node at once: the kernel kills all that lives in a PID namespace with its first process."""
+    """End a lab or a node at once: a PID namespace ends with its first process (pid_namespaces(7))."""
     try:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:

@@ -7,8 +7,8 @@ Request
     rootfs      the daemons' root on this machine
     lab_root    an empty directory: the daemons' root with the lab's own /proc, in the lab's namespace
     mount_point an empty directory that every node uses for its root, each in its own namespace
-    lab         {"pid"} of a running lab; or {"title", "overlay": {"lower", "upper", "work", "target"}} to start
-                one; the title is what ps(1) shows, and by which the lab is found again
+    lab         {"pid"} of a running lab; or, to start one, {"title", "overlay": {"lower", "upper", "work",
+                "target"}}; the title is what ps(1) shows, and by which the lab is found again
     cgroups     controller -> the lab's group
     nodes       render.local.model.Node as a mapping, plus "title", and "log", the folder of its logs
     daemons     {"pid" of the node's first process, "node", "log", "process"}: to start again
@@ -66,7 +66,7 @@ class LaunchError(Exception):
 
 
 class Child:
-    """A forked process that reports over a pipe: JSON lines; end of file means that it has gone on to exec."""
+    """A forked process that reports over a pipe, a JSON line at a time."""
 
     def __init__(self, report: int) -> None:
         self._report = os.fdopen(report, encoding="utf-8")

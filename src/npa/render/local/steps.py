@@ -7,7 +7,6 @@ reads them, and every daemon starts after those it depends on.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 
 from npa.cluster.model import ACCOUNTING, CONTROLLER
 from npa.errors import RefusedError, UnknownError
@@ -32,19 +31,16 @@ def plan(
     refuse_blind_removal(found, world, force=force)
     steps = [
         *_foundation(desired, world),
-        *_endings(desired, found, world, force=force, waiting=wait_for_jobs > 0),
+        *_endings(found, world, force=force, waiting=wait_for_jobs > 0),
         *_files(desired, found, world),
         *_control_plane(desired, found, world),
-        *_pools(desired, found),
+        *_pools(desired, found, world),
         *_users(desired, world),
         *_resumptions(desired, found, world),
     ]
-    if steps and desired.cluster.workers:
-        steps.append(
-            Step(
-                "wait", "workers", "until Slurm may schedule on them", "wait:workers", desired.cluster.workers
-            )
-        )
+    workers = desired.cluster.workers
+    if steps and workers:
+        steps.append(Step("wait", "workers", "until Slurm may schedule on them", "wait:workers", workers))
     return Plan(
         cluster=desired.cluster.name,
         target="local",
@@ -56,21 +52,21 @@ def plan(
 
 def refuse_another_slurm(desired: Desired, world: World) -> None:
     """A jail keeps the Slurm it began with: its clients and the daemons are of one image."""
-    wanted = desired.cluster.slurm_version
+    name, wanted = desired.cluster.name, desired.cluster.slurm_version
     if world.record and not world.record.slurm_version.startswith(wanted):
         raise RefusedError(
-            f"cluster {desired.cluster.name} runs Slurm {world.record.slurm_version}, the spec asks for {wanted}",
-            hint=f"set `slurm.version` back, or `npa soperator destroy {desired.cluster.name}` and deploy again",
+            f"cluster {name} runs Slurm {world.record.slurm_version}, the spec asks for {wanted}",
+            hint=f"set `slurm.version` back, or `npa soperator destroy {name}` and deploy again",
         )
 
 
 def refuse_blind_removal(found: Changes, world: World, *, force: bool) -> None:
     """Without Slurm's answer nobody knows whether a node is idle, so it is not taken away."""
-    if found.leaving and world.slurm is None and not force:
-        names = hostlist.compress(sorted(found.leaving))
+    leaving = sorted(name for name in found.leaving if _is_worker(world, name))
+    if leaving and world.slurm is None and not force:
         raise UnknownError(
-            f"cannot tell whether jobs run on {names}: {world.slurm_problem}",
-            hint="bring slurmctld back with `npa soperator deploy` of the spec as it was, or end all with `--force`",
+            f"cannot tell whether jobs run on {hostlist.compress(leaving)}: {world.slurm_problem}",
+            hint="bring slurmctld back with `npa soperator deploy` of the spec as it was, or use `--force`",
         )
 
 
@@ -86,26 +82,29 @@ def _foundation(desired: Desired, world: World) -> Iterator[Step]:
         yield Step("start", f"lab {name}", f"{why}: namespaces, network, the jail", "start:lab")
 
 
-def _endings(desired: Desired, found: Changes, world: World, *, force: bool, waiting: bool) -> Iterator[Step]:
-    workers = set(desired.cluster.workers)
+def _endings(found: Changes, world: World, *, force: bool, waiting: bool) -> Iterator[Step]:
     groups = (
-        (tuple(name for name in found.remove if _is_worker(world, name)), "no longer in the spec"),
-        (tuple(node.name for node in found.replace if node.name in workers), "its machine changes"),
+        (found.remove, "no longer in the spec"),
+        (tuple(node.name for node in found.replace), "put together otherwise"),
     )
     for names, why in groups:
-        if names and world.slurm is not None:
-            jobs = world.slurm.running_on(frozenset(names))
-            yield Step("drain", _called(names), why, f"drain:{why}", names, jobs)
-        if names:
-            jobs = world.slurm.running_on(frozenset(names)) if world.slurm and not waiting else ()
-            yield Step(
-                "stop", _called(names), why, f"stop:{why}", names, jobs, kills_jobs=force and bool(jobs)
-            )
-    others = tuple(
-        name for name in sorted(found.leaving) if name not in workers and not _is_worker(world, name)
-    )
-    if others:
-        yield Step("stop", _called(others), "the spec changes it", "stop:control plane", others)
+        workers = tuple(name for name in names if _is_worker(world, name))
+        if workers:
+            yield from _worker_endings(workers, why, world, force=force, waiting=waiting)
+        others = tuple(name for name in names if name not in workers)
+        if others:
+            yield Step("stop", _called(others), why, f"stop:control plane, {why}", others)
+
+
+def _worker_endings(
+    names: tuple[str, ...], why: str, world: World, *, force: bool, waiting: bool
+) -> Iterator[Step]:
+    """Ask Slurm to let go of the nodes, then end them; jobs that are waited for do not end with them."""
+    jobs = world.slurm.running_on(frozenset(names)) if world.slurm else ()
+    if world.slurm:
+        yield Step("drain", _called(names), why, f"drain:{why}", names, jobs)
+    dying = () if waiting and not force else jobs
+    yield Step("stop", _called(names), why, f"stop:{why}", names, dying, kills_jobs=force and bool(dying))
 
 
 def _is_worker(world: World, name: str) -> bool:
@@ -190,25 +189,20 @@ def _reconfigures(desired: Desired, found: Changes, world: World) -> bool:
     return world.record is not None and bool(written - {f"{etc}/{READS_DBD_CONF}"})
 
 
-def _pools(desired: Desired, found: Changes) -> Iterator[Step]:
-    pool_of = {node: pool.name for pool in desired.cluster.pools for node in pool.nodes}
-    for verb, nodes in (("start", found.start), ("start", found.replace)):
-        ours = [node for node in nodes if node.name in pool_of]
-        for pool, group in groupby(ours, key=lambda node: pool_of[node.name]):
-            names = tuple(node.name for node in group)
-            why = (
-                f"{len(names)} of {_size(desired, pool)} do not run"
-                if nodes is found.start
-                else "put together anew"
-            )
-            yield Step("start", f"pool {pool}", why, f"{verb}:{pool}:{why}", names)
-    dead = tuple(name for name, _ in found.daemons if name in pool_of)
+def _pools(desired: Desired, found: Changes, world: World) -> Iterator[Step]:
+    starting = {node.name for node in found.start} | {node.name for node in found.replace}
+    known = set(world.record.workers) if world.record else set()
+    for pool in desired.cluster.pools:
+        fresh = tuple(name for name in pool.nodes if name in starting and name not in known)
+        again = tuple(name for name in pool.nodes if name in starting and name in known)
+        for names, why in ((fresh, "new"), (again, "not running")):
+            if names:
+                told = f"{len(names)} of {pool.size} nodes {why}"
+                yield Step("start", f"pool {pool.name}", told, f"start:{pool.name}:{why}", names)
+    workers = set(desired.cluster.workers)
+    dead = tuple(name for name, _ in found.daemons if name in workers)
     if dead:
         yield Step("restart", f"slurmd on {hostlist.compress(dead)}", "not running", "restart:slurmd", dead)
-
-
-def _size(desired: Desired, pool: str) -> int:
-    return next(each.size for each in desired.cluster.pools if each.name == pool)
 
 
 def _users(desired: Desired, world: World) -> Iterator[Step]:
@@ -223,12 +217,8 @@ def _users(desired: Desired, world: World) -> Iterator[Step]:
 def _resumptions(desired: Desired, found: Changes, world: World) -> Iterator[Step]:
     """Give back nodes that npa drained and that stay; a drain by anybody else stays too."""
     replaced = {node.name for node in found.replace}
-    drained = {
-        node.name
-        for node in (world.slurm.nodes if world.slurm else ())
-        if node.state.draining or node.state.drained
-        if reasons.ours(node.reason)
-    }
+    seen = world.slurm.nodes if world.slurm else ()
+    drained = {node.name for node in seen if "DRAIN" in node.state.flags and reasons.ours(node.reason)}
     names = tuple(name for name in desired.cluster.workers if name in replaced or name in drained)
     if names and world.slurm is not None:
         yield Step("resume", _called(names), "npa drained it, and it stays", "resume:nodes", names)
@@ -238,10 +228,10 @@ def _unchanged(desired: Desired, found: Changes) -> Iterator[str]:
     kept = {node.name for node in found.keep}
     control = [node.name for node in desired.nodes if node.name in kept - set(desired.cluster.workers)]
     if control:
-        yield f"control plane {', '.join(control)}: already as asked"
+        yield f"control plane {', '.join(control)}"
     for pool in desired.cluster.pools:
         if pool.size and kept.issuperset(pool.nodes):
-            yield f"pool {pool.name}: already as asked"
+            yield f"pool {pool.name}"
 
 
 def _called(names: Iterable[str]) -> str:

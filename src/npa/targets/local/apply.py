@@ -79,18 +79,18 @@ class Deployment:
         }
         return actions.get(step.key) or verbs[step.verb]
 
-    def _build(self, step: Step) -> None:
+    def _build(self, _: Step) -> None:
         with disk.lock(self._rootfs.lock, "another command is building an image"):
             version = self._desired.cluster.slurm_version
             self._image = self._rootfs.find(version) or self._rootfs.build(version, self._progress)
         self._containers = Containers(self._image.root, self._layout)
         self._record = replace(self._record, slurm_version=self._image.slurm_version)
 
-    def _create(self, step: Step) -> None:
+    def _create(self, _: Step) -> None:
         create.create(self._layout, self._image.root)
         self._save()
 
-    def _start_lab(self, step: Step) -> None:
+    def _start_lab(self, _: Step) -> None:
         self._rootfs.verify(self._image)
         cgroup.remove(self._record.cgroups.values())  # of an earlier start, empty since it ended
         # written down before it is made, so that destroy finds it however this command ends
@@ -101,7 +101,7 @@ class Deployment:
         started = self._containers.launch(title, self._record.cgroups)
         raise_errors(started.errors)
 
-    def _write(self, step: Step) -> None:
+    def _write(self, _: Step) -> None:
         wanted = {file.path: file for file in self._desired.files}
         for path, file in wanted.items():
             if self._world.files.get(path) != file.text:
@@ -145,15 +145,14 @@ class Deployment:
     def _drain(self, step: Step) -> None:
         drains.drain(self._slurm(), step, self._options, self._note)
 
-    def _reconfigure(self, step: Step) -> None:
+    def _reconfigure(self, _: Step) -> None:
         self._slurm().reconfigure()
 
     def _resume(self, step: Step) -> None:
         drains.resume(self._slurm(), step.nodes)
 
-    def _create_users(self, step: Step) -> None:
-        _, running = self._processes()
-        login = running[self._desired.cluster.logins[0]].pid
+    def _create_users(self, _: Step) -> None:
+        login = self._processes()[1][self._desired.cluster.logins[0]].pid
         there = self._world.users or frozenset()
         for user in self._desired.cluster.users:
             if user.name not in there:

@@ -13,7 +13,9 @@ from npa.tools import disk, run
 _KEYGEN = """
 mount --bind "$2" "$1/mnt"
 for name in ssh_host_ed25519_key npa_ed25519; do
-  [ -s "$2/$name.pub" ] || { rm -f "$2/$name"; chroot "$1" ssh-keygen -q -t ed25519 -N '' -C npa -f "/mnt/$name"; }
+  [ -s "$2/$name.pub" ] && continue
+  rm -f "$2/$name"
+  chroot "$1" ssh-keygen -q -t ed25519 -N '' -C npa -f "/mnt/$name"
 done
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from npa.errors import ToolError, UnknownError
@@ -88,8 +89,7 @@ def slurm_of(nodes: dict[str, Running]) -> Slurm | None:
     """Return Slurm's commands on the first controller that runs slurmctld."""
     for name, running in nodes.items():
         if name.startswith("controller-") and "slurmctld" in running.daemons:
-            pid = running.pid
-            return Slurm(lambda argv: container.run_inside(pid, argv, timeout=SLURM_TIMEOUT))
+            return Slurm(partial(container.run_inside, running.pid, timeout=SLURM_TIMEOUT))
     return None
 
 

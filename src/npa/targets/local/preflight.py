@@ -72,7 +72,8 @@ def _room(state: Path, cache: Path, building: bool) -> Iterator[Lack]:
     for path, needed in wanted:
         free = disk.free_bytes(path)
         if free < needed:
+            variable = "NPA_CACHE_DIR" if path == cache else "NPA_STATE_DIR"
             yield (
                 f"{path} has {free / GIB:.1f} GiB free, {needed / GIB:.1f} GiB are needed",
-                f"free some space, or set {'NPA_CACHE_DIR' if path == cache else 'NPA_STATE_DIR'} to a larger disk",
+                f"free some space, or set {variable} to a folder on a larger disk",
             )

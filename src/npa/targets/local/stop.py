@@ -25,7 +25,7 @@ def end_daemon(pid: int | None) -> None:
 
 
 def end_nodes(nodes: Mapping[str, Running]) -> None:
-    """Ask the daemons of these nodes to end, all at once, then end the nodes with all that is left in them."""
+    """Ask all daemons of these nodes to end, then end the nodes with whatever is left in them."""
     daemons = [pid for node in nodes.values() for pid in node.daemons.values()]
     for pid in daemons:
         container.signal_process(pid, signal.SIGTERM)

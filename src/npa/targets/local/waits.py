@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,7 +23,7 @@ POLL = 0.03
 
 
 def until_serving(node: Node, find: Callable[[], Running | None], layout: Layout) -> None:
-    """Wait until a node's daemons listen; raises NpaError, with the end of the log, when one ends or hangs."""
+    """Wait until a node's daemons listen; raises NpaError, with the end of the log, when one does not."""
     wanted = {process.name: PORTS[process.name] for process in node.processes if process.name in PORTS}
     started = time.monotonic()
     while True:
@@ -32,14 +33,20 @@ def until_serving(node: Node, find: Callable[[], Running | None], layout: Layout
         if all(name in running.daemons and proc.listens(running.pid, port) for name, port in wanted.items()):
             return
         waited = time.monotonic() - started
-        ended = (
-            []
-            if waited < GRACE
-            else [name for name in wanted if name not in running.daemons and "sh" not in running.daemons]
-        )
+        ended = _ended(node, running) if waited > GRACE else []
         if ended or waited > SERVING:
             raise _failure(node.name, (ended or list(wanted))[0], layout, ended=bool(ended))
         time.sleep(POLL)
+
+
+def _ended(node: Node, running: Running) -> list[str]:
+    """Return the daemons that are gone; a shell that waits to become one is not."""
+    waiting = "sh" in running.daemons
+    return [
+        process.name
+        for process in node.processes
+        if process.name not in running.daemons and not (waiting and process.argv[0] == "sh")
+    ]
 
 
 def until_schedulable(
@@ -52,10 +59,9 @@ def until_schedulable(
     deadline = time.monotonic() + 60 + 0.3 * len(names)
     left = tuple(names)
     while True:
-        try:
+        # no answer: slurmctld may be starting anew, and the deadline counts on
+        with contextlib.suppress(UnknownError):
             left = _unready(slurm, names)
-        except UnknownError:
-            pass  # slurmctld may be starting anew; the deadline counts on
         progress(1 - len(left) / len(names), f"{len(names) - len(left)} of {len(names)} nodes ready")
         if not left or time.monotonic() > deadline:
             return left
