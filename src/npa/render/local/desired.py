@@ -27,7 +27,17 @@ class Desired:
 
     def fingerprint(self, node: Node) -> str:
         """Return what tells this node from one that is put together otherwise."""
-        return hashlib.sha256(f"{self.image} {node!r}".encode()).hexdigest()[:12]
+        return _digest(f"{self.image} {node!r}")
+
+    def reads(self, daemon: str) -> str:
+        """Return what tells the files that slurmctld or slurmdbd reads when it starts from others."""
+        return _digest(repr([file for file in self.files if self.is_read(file.path, daemon)]))
+
+    def is_read(self, path: str, daemon: str) -> bool:
+        """Say whether slurmctld or slurmdbd reads this file."""
+        if not path.startswith(f"{self.layout.daemons_etc}/"):
+            return False
+        return path.endswith("/slurmdbd.conf") == (daemon == "slurmdbd")
 
 
 def render(
@@ -42,3 +52,7 @@ def render(
         files=files.render(cluster, layout, runtime, addresses),
         nodes=nodes.render(cluster, layout, addresses, cgroups=runtime.cgroup != "none"),
     )
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

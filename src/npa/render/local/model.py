@@ -87,5 +87,6 @@ class Node:
 
     name: str
     address: str
+    shape: str  # what Slurm is told of a worker's machine; "" for the control plane
     setup: tuple[Setup, ...]
     processes: tuple[Process, ...]

@@ -44,19 +44,24 @@ def render(
     cluster: Cluster, layout: Layout, addresses: Mapping[str, str], *, cgroups: bool
 ) -> tuple[Node, ...]:
     """Return every node, in the order of starting: database, controllers, logins, REST, workers."""
-    gpus = {node: pool.machine.gpus for pool in cluster.pools for node in pool.nodes}
+    machines = {node: pool.machine for pool in cluster.pools for node in pool.nodes}
     nodes = []
     for name in names(cluster):
-        role = "worker" if name in gpus else name.rpartition("-")[0]
+        machine = machines.get(name)
+        role = "worker" if machine else name.rpartition("-")[0]
         setup = (
             *_system(cgroups=cgroups),
-            *(Device(f"/dev/nvidia{index}", NVIDIA_MAJOR, index) for index in range(gpus.get(name, 0))),
+            *(
+                Device(f"/dev/nvidia{index}", NVIDIA_MAJOR, index)
+                for index in range(machine.gpus if machine else 0)
+            ),
             *_run(),
             *_slurm(layout, name),
             *_role(role, layout),
             *_jail(layout),
         )
-        nodes.append(Node(name, addresses[name], setup, _processes(role, name)))
+        shape = f"{machine.cpus} CPUs, {machine.memory_mib} MiB, {machine.gpus} GPUs" if machine else ""
+        nodes.append(Node(name, addresses[name], shape, setup, _processes(role, name)))
     return tuple(nodes)
 
 

@@ -19,8 +19,6 @@ from npa.render.local.model import Node
 from npa.render.local.world import World
 from npa.slurm import hostlist, reasons
 
-READS_DBD_CONF = "slurmdbd.conf"
-
 
 def plan(
     desired: Desired, world: World, *, force: bool, wait_for_jobs: float, notes: tuple[str, ...] = ()
@@ -149,44 +147,43 @@ def _control_plane(desired: Desired, found: Changes, world: World) -> Iterator[S
             yield _restart(node.name, ours, found)
         if role in (ACCOUNTING, CONTROLLER) and (node.name in starting or ours):
             yield Step("wait", node.name, "until it answers", f"wait:{node.name}", (node.name,))
-        if (
-            role == CONTROLLER
-            and node.name not in starting
-            and not ours
-            and _reconfigures(desired, found, world)
-        ):
+        elif role == CONTROLLER and _unread(desired, world, "slurmctld"):
             yield Step("reconfigure", "slurmctld", "its files change", "reconfigure")
 
 
 def _restart(node: str, daemons: tuple[str, ...], found: Changes) -> Step:
     dead = {daemon for name, daemon in found.daemons if name == node}
     why = "not running" if dead.issuperset(daemons) else "reads its changed settings only when it starts"
-    return Step(
-        "restart", f"{', '.join(daemons)} on {node}", why, f"restart:{node}:{','.join(daemons)}", (node,)
-    )
+    subject = f"{', '.join(daemons)} on {node}"
+    return Step("restart", subject, why, f"restart:{node}:{','.join(daemons)}", (node,))
 
 
 def _restarts(desired: Desired, found: Changes, world: World) -> tuple[tuple[str, str], ...]:
-    """Return (node, daemon) of the control plane that must start anew."""
-    workers = set(desired.cluster.workers)
+    """Return (node, daemon) of the control plane that must start anew, among those on running nodes."""
+    cluster, running = desired.cluster, {node.name for node in found.keep}
+    workers = set(cluster.workers)
     wanted = [each for each in found.daemons if each[0] not in workers]
-    texts = {file.path: file.text for file in desired.files}
-    for path in found.write:
-        old, name = world.files.get(path), path.rpartition("/")[2]
-        if old is None or not path.startswith(desired.layout.daemons_etc):
-            continue
-        if name == READS_DBD_CONF:
-            wanted.append((desired.cluster.accounting_node, "slurmdbd"))
-        if name == "slurm.conf" and policy.needs_restart(changes.changed_keys(old, texts[path])):
-            wanted += [(node, "slurmctld") for node in desired.cluster.controllers]
-    running = {node.name for node in found.keep}
+    if cluster.accounting and _unread(desired, world, "slurmdbd"):
+        wanted.append((cluster.accounting_node, "slurmdbd"))
+    if _unread(desired, world, "slurmctld") and _reads_at_start(desired, found, world):
+        wanted += [(node, "slurmctld") for node in cluster.controllers]
     return tuple(dict.fromkeys(each for each in wanted if each[0] in running))
 
 
-def _reconfigures(desired: Desired, found: Changes, world: World) -> bool:
-    etc = desired.layout.daemons_etc
-    written = {path for path in (*found.write, *found.delete) if path.startswith(etc)}
-    return world.record is not None and bool(written - {f"{etc}/{READS_DBD_CONF}"})
+def _unread(desired: Desired, world: World, daemon: str) -> bool:
+    """Say whether a daemon's files are not those that it last read, written already or not."""
+    return world.record is not None and world.record.loaded.get(daemon) != desired.reads(daemon)
+
+
+def _reads_at_start(desired: Desired, found: Changes, world: World) -> bool:
+    """Say whether slurmctld must start anew: for what it reads once, or where the old text is gone."""
+    path = f"{desired.layout.daemons_etc}/slurm.conf"
+    old = world.files.get(path)
+    written = [each for each in (*found.write, *found.delete) if desired.is_read(each, "slurmctld")]
+    if old is None or not written:
+        return True
+    new = next(file.text for file in desired.files if file.path == path)
+    return policy.needs_restart(changes.changed_keys(old, new))
 
 
 def _pools(desired: Desired, found: Changes, world: World) -> Iterator[Step]:

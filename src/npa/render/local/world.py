@@ -24,6 +24,7 @@ class Record:
     cpus: int
     gpus: int
     daemons: Mapping[str, tuple[str, ...]]  # node -> what should run there
+    loaded: Mapping[str, str]  # slurmctld, slurmdbd -> digest of the files it last read
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ from npa.spec import nearest
 from npa.tools import container, linux, run
 
 _POLL = 0.3  # seconds between looks at logs that are followed
+# the command line with whatever Python runs us, wherever its script is installed
+_NPA = (sys.executable, "-c", "import sys; from npa.cli.main import main; sys.exit(main())")
 _WITHOUT_USERS = (CONTROLLER, ACCOUNTING, REST)  # nodes that run nothing in the jail
 
 
@@ -35,7 +37,7 @@ def ssh(name: str, layout: Layout, running: Mapping[str, int], user: str, argv: 
     """Log in to the first login node with the machine's ssh; returns its exit code."""
     node = next((each for each in running if each.startswith("login-")), "login-0")
     _pid(running, node)
-    proxy_argv = [sys.executable, "-m", "npa.cli.main", "soperator", "proxy", "--cluster", name, node, "22"]
+    proxy_argv = [*_NPA, "soperator", "proxy", "--cluster", name, node, "22"]
     # ssh expands % in this option
     command = shlex.join(proxy_argv).replace("%", "%%")
     options = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -118,6 +118,7 @@ class Deployment:
         titled = [(gather.node_title(node.name, self._desired.fingerprint(node)), node) for node in nodes]
         started = self._containers.launch(lab, self._record.cgroups, titled, timeout=60 + len(nodes))
         raise_errors(started.errors)
+        self._have_read(process.name for node in nodes for process in node.processes)
 
     def _restart(self, step: Step) -> None:
         """Start daemons anew, whether the plan found them dead or wants them to read changed files."""
@@ -134,6 +135,7 @@ class Deployment:
                 stop.end_daemon(found.daemons.get(process.name))
                 again.append(Restart(node.name, found.pid, process))
         raise_errors(self._containers.launch(lab, self._record.cgroups, daemons=again).errors)
+        self._have_read(each.process.name for each in again)
 
     def _stop(self, step: Step) -> None:
         _, running = self._processes()
@@ -147,6 +149,7 @@ class Deployment:
 
     def _reconfigure(self, _: Step) -> None:
         self._slurm().reconfigure()
+        self._have_read(["slurmctld"])
 
     def _resume(self, step: Step) -> None:
         drains.resume(self._slurm(), step.nodes)
@@ -168,6 +171,13 @@ class Deployment:
         left = waits.until_schedulable(self._slurm(), step.nodes, self._progress)
         if left:
             self._note(f"not ready in time: {hostlist.compress(left)}")
+
+    def _have_read(self, daemons: Iterable[str]) -> None:
+        """Write down that these daemons have read the files as they are now."""
+        read = {name: self._desired.reads(name) for name in daemons if name in ("slurmctld", "slurmdbd")}
+        if read:
+            self._record = replace(self._record, loaded={**self._record.loaded, **read})
+            self._save()
 
     def _slurm(self) -> Slurm:
         found = gather.slurm_of(self._processes()[1])

@@ -161,6 +161,7 @@ class LocalTarget:
             cpus=sum(pool.size * pool.machine.cpus for pool in cluster.pools),
             gpus=sum(pool.size * pool.machine.gpus for pool in cluster.pools),
             daemons={node.name: tuple(process.name for process in node.processes) for node in wanted.nodes},
+            loaded=world.record.loaded if world.record else {},
         )
 
     def _world(self, name: str, *, users: bool = False) -> World:
