@@ -74,6 +74,16 @@ class Cli:
     def destroy(self, name: str) -> float:
         return timed(lambda: self("soperator", "destroy", name, "--yes"))
 
+    def slurm_version(self, name: str) -> str:
+        """Return the version of a cluster that is up, and of the image that all of them share."""
+        told = json.loads(self("soperator", "status", name, "--output", "json"))
+        return str(told.get("slurm_version") or "?")
+
+    def clean_up(self) -> None:
+        """Remove what a run that was cut short has left."""
+        for record in self.state.glob("local/*/record.json"):
+            self("soperator", "destroy", record.parent.name, "--yes", "--force")
+
 
 @contextmanager
 def workspace() -> Iterator[Path]:
@@ -103,7 +113,7 @@ def commands(cli: Cli) -> Iterator[Row]:
     for what, arguments, aim in cases:
         cli(*arguments)
         samples = tuple(timed(lambda given=arguments: cli(*given)) for _ in range(20))  # type: ignore[misc]
-        yield say(Row(what, "s", samples, aim, "Python's own start and the imports of typer and pydantic"))
+        yield say(Row(what, "s", samples, aim))
 
 
 def rendering() -> Row:
@@ -123,15 +133,11 @@ def rendering() -> Row:
         desired.render(cluster, place, Runtime("v1", twin=True), "0" * 16, addresses.assign({}, names))
 
     samples = tuple(timed(render) for _ in range(5))
-    return say(
-        Row("resolve and render of 10,000 nodes", "s", samples, 1.0, "one object for each mount of each node")
-    )
+    return say(Row("resolve and render of 10,000 nodes", "s", samples, 1.0))
 
 
 def clusters(cli: Cli) -> Iterator[Row]:
     """Time whole clusters, and read what they take."""
-    cli.deploy("warm", 4)  # the image is there from now on
-    cli.destroy("warm")
     memory = {}
     for size, runs, aim in ((4, 5, 4.0), (100, 3, 20.0)):
         ups, same, downs = [], [], []
@@ -147,7 +153,6 @@ def clusters(cli: Cli) -> Iterator[Row]:
                 "s",
                 tuple(ups),
                 aim,
-                "the daemons' own start",
             )
         )
         yield say(
@@ -165,16 +170,7 @@ def cold(work: Path) -> Row:
     cli.destroy("cold")
     second = cli.deploy("cold", 1)
     cli.destroy("cold")
-    return say(
-        Row("build of the image from Debian's packages", "s", (first - second,), 60.0, "download and dpkg")
-    )
-
-
-def slurm_version(cli: Cli) -> str:
-    cli.deploy("version", 1)
-    told = json.loads(cli("soperator", "status", "version", "--output", "json"))
-    cli.destroy("version")
-    return str(told.get("slurm_version") or "?")
+    return say(Row("build of the image from Debian's packages", "s", (first - second,), 60.0))
 
 
 def main() -> None:
@@ -183,9 +179,14 @@ def main() -> None:
         raise SystemExit("error: clusters on this machine need root\nhint: make bench")
     with workspace() as work:
         cli = Cli(work)
-        rows = [*commands(cli), rendering(), *clusters(cli), cold(work)]
-        facts = machine.facts(slurm_version(cli))
-    PAGE.write_text(report.render(rows, facts), encoding="utf-8")
+        try:
+            cli.deploy("warm", 4)  # the image is there from now on
+            version = cli.slurm_version("warm")
+            cli.destroy("warm")
+            rows = [*commands(cli), rendering(), *clusters(cli), cold(work)]
+        finally:
+            cli.clean_up()
+    PAGE.write_text(report.render(rows, machine.facts(version)), encoding="utf-8")
     print(f"written: {PAGE.name}", file=sys.stderr)
 
 
