@@ -161,7 +161,7 @@ def _unschedulable(seen: Observation, nodes: tuple[SlurmNode, ...]) -> Iterator[
         yield Finding(
             "unknown" if first.state.unknown else "error",
             f"node {names}",
-            f"takes no jobs: {state.lower()}, {reason or 'no reason given'}",
+            f"takes no jobs: {state.lower()}, {' '.join(reason.split()) or 'no reason given'}",
             _resume_hint(first, names),
             _on_controller(seen, f"scontrol show node {first.name}"),
         )
