@@ -33,6 +33,7 @@ def render(rows: Iterable[Row], machine: Mapping[str, str]) -> str:
         "# Performance",
         "",
         "Measured by `make bench`, which writes this page anew: the median, and the least and the most.",
+        "Clusters have accounting and the REST API; memory counts shared pages once.",
         "",
         "| what | aim | measured | runs | |",
         "|---|---|---|---|---|",
