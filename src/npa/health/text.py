@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -16,9 +17,11 @@ def text(report: Report) -> str:
 
 
 def to_dict(report: Report) -> dict[str, Any]:
-    """Return the report as JSON has it."""
+    """Return the report as JSON has it, lists for tuples included."""
     jobs = None if report.jobs is None else dict(report.jobs)
-    return {"schema_version": report.schema_version, **asdict(report), "jobs": jobs}
+    document = {"schema_version": report.schema_version, **asdict(report), "jobs": jobs}
+    plain: dict[str, Any] = json.loads(json.dumps(document))
+    return plain
 
 
 def _lines(report: Report) -> Iterator[str]:
