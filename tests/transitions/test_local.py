@@ -1,0 +1,185 @@
+"""From any local cluster to any other: it arrives, is then quiet, and never ends work unasked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.transitions import simulator
+from tests.transitions.simulator import apply, cluster, fresh, outcome, plan, pool, want, with_jobs
+
+from npa.cluster.model import Cluster
+from npa.errors import RefusedError, UnknownError
+from npa.plan.model import JobRef
+from npa.render.local.world import World
+from npa.slurm.states import NodeState
+
+POOLS = st.dictionaries(
+    st.sampled_from(["cpu", "gpu", "train"]),
+    st.tuples(st.integers(1, 4), st.sampled_from([8, 16]), st.sampled_from([0, 8])),
+    min_size=1,
+)
+
+
+@st.composite
+def clusters(draw: st.DrawFn) -> Cluster:
+    pools = (pool(name, size, cpus=cpus, gpus=gpus) for name, (size, cpus, gpus) in draw(POOLS).items())
+    extra = draw(st.sampled_from([(), (("PriorityType", "priority/basic"),), (("KillWait", "10"),)]))
+    return cluster(*pools, accounting=draw(st.booleans()), settings=extra)
+
+
+@given(clusters(), clusters())
+@settings(max_examples=60, deadline=None)
+def test_a_changed_spec_arrives_where_a_fresh_deploy_would(before: Cluster, after: Cluster) -> None:
+    world = fresh(before)
+    changed = apply(want(after, world), world, plan(after, world).steps)
+
+    assert outcome(changed) == outcome(fresh(after))
+    assert plan(after, changed).steps == ()
+
+
+@given(clusters(), clusters(), st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_deploy_cut_short_anywhere_is_finished_by_the_next(
+    before: Cluster, after: Cluster, data: st.DataObject
+) -> None:
+    world = fresh(before)
+    first = plan(after, world).steps
+    cut = data.draw(st.integers(0, len(first)))
+    half = apply(want(after, world), world, first[:cut])
+    done = apply(want(after, half), half, plan(after, half).steps)
+
+    assert outcome(done) == outcome(fresh(after))
+    assert plan(after, done).steps == ()
+
+
+@given(clusters(), clusters())
+@settings(max_examples=60, deadline=None)
+def test_no_busy_node_stops_without_being_told(before: Cluster, after: Cluster) -> None:
+    world = fresh(before)
+    busy = with_jobs(
+        world, *(JobRef(str(i), "alice", "train", "RUNNING", (n,)) for i, n in enumerate(before.workers))
+    )
+
+    for step in plan(after, busy).steps:
+        if step.verb == "stop" and set(step.nodes) & set(before.workers):
+            assert {job.nodes[0] for job in step.jobs} == set(step.nodes)
+            assert not step.kills_jobs  # so the guard refuses it
+
+
+@given(clusters(), clusters())
+@settings(max_examples=40, deadline=None)
+def test_a_worker_is_drained_before_it_stops(before: Cluster, after: Cluster) -> None:
+    drained: set[str] = set()
+    for step in plan(after, fresh(before)).steps:
+        if step.verb == "drain":
+            drained |= set(step.nodes)
+        if step.verb == "stop":
+            assert set(step.nodes) & set(before.workers) <= drained
+
+
+def test_growing_starts_only_the_new_nodes() -> None:
+    world = fresh(cluster(pool("cpu", 2)))
+    found = plan(cluster(pool("cpu", 4)), world)
+
+    assert [(step.verb, step.nodes) for step in found.steps if step.verb in ("start", "stop", "drain")] == [
+        ("start", ("cpu-2", "cpu-3"))
+    ]
+    assert "reconfigure" in [step.verb for step in found.steps]
+
+
+def test_force_says_which_jobs_end() -> None:
+    job = JobRef("7", "alice", "train", "RUNNING", ("cpu-1",))
+    world = with_jobs(fresh(cluster(pool("cpu", 2))), job)
+
+    assert plan(cluster(pool("cpu", 1)), world, force=True).killed_jobs == (job,)
+    assert plan(cluster(pool("cpu", 1)), world).killed_jobs == ()
+
+
+def test_jobs_that_are_waited_for_do_not_count_as_ended() -> None:
+    job = JobRef("7", "alice", "train", "RUNNING", ("cpu-1",))
+    world = with_jobs(fresh(cluster(pool("cpu", 2))), job)
+    found = plan(cluster(pool("cpu", 1)), world, wait_for_jobs=60)
+
+    assert [step.jobs for step in found.steps if step.verb == "drain"] == [(job,)]
+    assert [step.jobs for step in found.steps if step.verb == "stop"] == [()]
+
+
+def test_no_answer_from_slurm_is_not_an_idle_node() -> None:
+    world = replace(fresh(cluster(pool("cpu", 2))), slurm=None, slurm_problem="slurmctld is not running")
+
+    with pytest.raises(UnknownError, match="cannot tell whether jobs run on cpu-1"):
+        plan(cluster(pool("cpu", 1)), world)
+
+
+def test_a_drain_by_somebody_else_stays() -> None:
+    asked = cluster(pool("cpu", 2))
+    world = fresh(asked)
+    assert world.slurm is not None
+    theirs = replace(world.slurm.nodes[0], state=NodeState.parse("IDLE+DRAIN"), reason="disk: says npa: no")
+    ours = replace(
+        world.slurm.nodes[1], state=NodeState.parse("IDLE+DRAIN"), reason="npa: no longer in the spec"
+    )
+    found = plan(asked, replace(world, slurm=replace(world.slurm, nodes=(theirs, ours))))
+
+    assert [step.nodes for step in found.steps if step.verb == "resume"] == [("cpu-1",)]
+
+
+@pytest.mark.parametrize("daemon", ["slurmctld", "slurmd", "sshd", "mariadbd"])
+def test_a_dead_daemon_is_started_and_nothing_else(daemon: str) -> None:
+    asked = cluster(pool("cpu", 2))
+    world = fresh(asked)
+    node = next(name for name, running in world.nodes.items() if daemon in running.daemons)
+    left = {name: pid for name, pid in world.nodes[node].daemons.items() if name != daemon}
+    hurt = replace(world, nodes={**world.nodes, node: replace(world.nodes[node], daemons=left)})
+
+    assert [step.nodes for step in plan(asked, hurt).steps if step.verb in ("start", "restart", "stop")] == [
+        (node,)
+    ]
+
+
+def test_another_slurm_is_refused() -> None:
+    asked = cluster(pool("cpu", 1))
+
+    with pytest.raises(RefusedError, match=r"runs Slurm 26.05.5, the spec asks for 24.11"):
+        plan(replace(asked, slurm_version="24.11"), fresh(asked))
+
+
+def test_an_uncached_image_is_built_first() -> None:
+    found = plan(cluster(pool("cpu", 1)), World(record=None))
+
+    assert [step.verb for step in found.steps[:3]] == ["build", "create", "start"]
+
+
+def test_users_are_created_once() -> None:
+    from npa.cluster.model import User
+
+    asked = replace(cluster(pool("cpu", 1)), users=(User("alice", 2000), User("bob", 2001)))
+    world = replace(fresh(asked), users=frozenset({"root", "alice"}))
+
+    assert [step.subject for step in plan(asked, world).steps if step.verb == "create"] == [
+        "users bob (2001)"
+    ]
+
+
+def test_a_node_table_that_was_written_but_not_read_is_read() -> None:
+    """The deploy was killed between writing slurm.conf and reconfiguring."""
+    before, after = cluster(pool("cpu", 2)), cluster(pool("cpu", 3))
+    world = fresh(before)
+    steps = plan(after, world).steps
+    cut = [step.verb for step in steps].index("write") + 1
+    half = apply(want(after, world), world, steps[:cut])
+
+    assert {step.verb for step in plan(after, half).steps} & {"restart", "reconfigure"}
+
+
+def test_addresses_stay_with_their_nodes() -> None:
+    world = fresh(cluster(pool("a", 2), pool("b", 2)))
+    assert world.record is not None
+    wanted = simulator.want(cluster(pool("b", 3)), world)
+
+    for node in ("b-0", "b-1", "controller-0"):
+        assert wanted.addresses[node] == world.record.addresses[node]
+    assert len(set(wanted.addresses.values())) == len(wanted.addresses)
