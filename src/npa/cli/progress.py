@@ -78,23 +78,24 @@ def _bar(plan: Plan) -> Iterator[Listener]:
     bar = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+        TextColumn("{task.fields[done]}/{task.total:.0f}"),
         TimeElapsedColumn(),
         console=Console(stderr=True, highlight=False),
         auto_refresh=False,
+        transient=True,  # the report says how it ended
     )
-    task = bar.add_task("", total=len(plan.steps))
+    task = bar.add_task("", total=len(plan.steps), done=0)
     done = 0
 
     def heard(event: Event) -> None:
         nonlocal done
-        done += event.kind == "done"
         said = screen.clean(sentence(event, names))
         if event.kind == "note":
             bar.console.print(said, markup=False)
-        elif said:
-            bar.update(task, description=said)
-        bar.update(task, completed=min(len(plan.steps), done + (event.fraction or 0.0)), refresh=True)
+            return
+        done += event.kind == "done"
+        completed = min(len(plan.steps), done + (event.fraction or 0.0))
+        bar.update(task, description=said or None, completed=completed, done=done, refresh=True)
 
     with bar:
         yield heard
