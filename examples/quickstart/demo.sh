@@ -62,7 +62,7 @@ fi
 
 say "6. what the database remembers"
 on_login sacct --allocations --starttime=now-10minutes \
-	--format=JobID%-8,JobName%-9,NodeList%-18,State%-14,ExitCode,Elapsed
+	--format=JobID%-8,JobName%-9,NodeList%-20,State%-14,ExitCode,Elapsed
 
 say "7. how the cluster is"
 run npa soperator status "$cluster"
