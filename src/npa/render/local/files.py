@@ -21,6 +21,8 @@ KbdInteractiveAuthentication no
 AuthorizedKeysFile /etc/ssh/keys/%u /etc/ssh/npa_ed25519.pub /mnt/jail/%h/.ssh/authorized_keys
 Subsystem sftp internal-sftp
 PrintMotd no
+# everybody comes through the proxy from one address: the wrong key of one must not lock the others out
+PerSourcePenalties no
 AcceptEnv LANG LC_*
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from npa.cluster.model import ACCOUNTING, CONTROLLER, LOGIN, REST, Cluster
+from npa.cluster.model import ACCOUNTING, CONTROLLER, LOGIN, REST, Cluster, Machine
 from npa.render.local.layout import Layout
 from npa.render.local.model import Bind, Cgroups, Device, Directory, Link, Mount, Node, Process, Setup
 
@@ -12,6 +12,7 @@ SLURM_UID = 64030  # Debian's own, base-passwd's list of reserved ids
 MYSQL_UID = 64031
 NOBODY = 65534
 JAIL = "/mnt/jail"
+WORKER = "worker"
 NVIDIA_MAJOR = 195  # Linux Documentation/admin-guide/devices.txt
 
 _CHARACTER_DEVICES = (
@@ -45,24 +46,26 @@ def render(
 ) -> tuple[Node, ...]:
     """Return every node, in the order of starting: database, controllers, logins, REST, workers."""
     machines = {node: pool.machine for pool in cluster.pools for node in pool.nodes}
+    system, run, jail = tuple(_system(cgroups=cgroups)), tuple(_run()), tuple(_jail(layout))
+    devices = {gpus: tuple(_gpus(gpus)) for gpus in {machine.gpus for machine in machines.values()} | {0}}
     nodes = []
     for name in names(cluster):
         machine = machines.get(name)
-        role = "worker" if machine else name.rpartition("-")[0]
-        setup = (
-            *_system(cgroups=cgroups),
-            *(
-                Device(f"/dev/nvidia{index}", NVIDIA_MAJOR, index)
-                for index in range(machine.gpus if machine else 0)
-            ),
-            *_run(),
-            *_slurm(layout, name),
-            *_role(role, layout),
-            *_jail(layout),
-        )
-        shape = f"{machine.cpus} CPUs, {machine.memory_mib} MiB, {machine.gpus} GPUs" if machine else ""
-        nodes.append(Node(name, addresses[name], shape, setup, _processes(role, name)))
+        role = WORKER if machine else name.rpartition("-")[0]
+        gpus = devices[machine.gpus if machine else 0]
+        setup = (*system, *gpus, *run, *_slurm(layout, name), *_role(role, layout), *jail)
+        nodes.append(Node(name, addresses[name], _shape(machine), setup, _processes(role, name)))
     return tuple(nodes)
+
+
+def _shape(machine: Machine | None) -> str:
+    return f"{machine.cpus} CPUs, {machine.memory_mib} MiB, {machine.gpus} GPUs" if machine else ""
+
+
+def _gpus(count: int) -> Iterator[Setup]:
+    """Stand in for GPUs: gres.conf(5), File, wants character devices, and the cgroup tells them apart."""
+    for index in range(count):
+        yield Device(f"/dev/nvidia{index}", NVIDIA_MAJOR, index)
 
 
 def names(cluster: Cluster) -> tuple[str, ...]:

@@ -60,7 +60,7 @@ def refuse_another_slurm(desired: Desired, world: World) -> None:
 
 def refuse_blind_removal(found: Changes, world: World, *, force: bool) -> None:
     """Without Slurm's answer nobody knows whether a node is idle, so it is not taken away."""
-    leaving = sorted(name for name in found.leaving if _is_worker(world, name))
+    leaving = sorted(found.leaving & _known_workers(world))
     if leaving and world.slurm is None and not force:
         raise UnknownError(
             f"cannot tell whether jobs run on {hostlist.compress(leaving)}: {world.slurm_problem}",
@@ -85,11 +85,12 @@ def _endings(found: Changes, world: World, *, force: bool, waiting: bool) -> Ite
         (found.remove, "no longer in the spec"),
         (tuple(node.name for node in found.replace), "put together otherwise"),
     )
+    known = _known_workers(world)
     for names, why in groups:
-        workers = tuple(name for name in names if _is_worker(world, name))
+        workers = tuple(name for name in names if name in known)
         if workers:
             yield from _worker_endings(workers, why, world, force=force, waiting=waiting)
-        others = tuple(name for name in names if name not in workers)
+        others = tuple(name for name in names if name not in known)
         if others:
             yield Step("stop", _called(others), why, f"stop:control plane, {why}", others)
 
@@ -105,8 +106,9 @@ def _worker_endings(
     yield Step("stop", _called(names), why, f"stop:{why}", names, dying, kills_jobs=force and bool(dying))
 
 
-def _is_worker(world: World, name: str) -> bool:
-    return world.record is not None and name in world.record.workers
+def _known_workers(world: World) -> frozenset[str]:
+    """Return the workers of the last deploy; what else runs is control plane."""
+    return frozenset(world.record.workers) if world.record else frozenset()
 
 
 def _files(desired: Desired, found: Changes, world: World) -> Iterator[Step]:
@@ -188,7 +190,7 @@ def _reads_at_start(desired: Desired, found: Changes, world: World) -> bool:
 
 def _pools(desired: Desired, found: Changes, world: World) -> Iterator[Step]:
     starting = {node.name for node in found.start} | {node.name for node in found.replace}
-    known = set(world.record.workers) if world.record else set()
+    known = _known_workers(world)
     for pool in desired.cluster.pools:
         fresh = tuple(name for name in pool.nodes if name in starting and name not in known)
         again = tuple(name for name in pool.nodes if name in starting and name in known)
@@ -223,7 +225,8 @@ def _resumptions(desired: Desired, found: Changes, world: World) -> Iterator[Ste
 
 def _unchanged(desired: Desired, found: Changes) -> Iterator[str]:
     kept = {node.name for node in found.keep}
-    control = [node.name for node in desired.nodes if node.name in kept - set(desired.cluster.workers)]
+    kept_control = kept - set(desired.cluster.workers)
+    control = [node.name for node in desired.nodes if node.name in kept_control]
     if control:
         yield f"control plane {', '.join(control)}"
     for pool in desired.cluster.pools:

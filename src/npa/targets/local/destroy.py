@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 
-from npa.errors import NotFoundError, NpaError
+from npa.errors import NotFoundError, NpaError, UnknownError
 from npa.plan.model import Event, Plan, Step
 from npa.render.local.layout import Layout
 from npa.render.local.world import World
@@ -19,6 +20,11 @@ def plan(name: str, world: World, layout: Layout, *, force: bool) -> Plan:
     there = Path(layout.state).exists()
     if not there and not world.lab:
         raise NotFoundError(f"no cluster {name!r} on this machine", hint="see `npa soperator list`")
+    if world.lab and world.slurm is None and not force and _ran_jobs(world):
+        raise UnknownError(
+            f"cannot tell whether jobs run on {name}: {world.slurm_problem}",
+            hint="bring slurmctld back with `npa soperator deploy`, or end all with `--force`",
+        )
     steps = []
     if world.lab:
         nodes = tuple(world.nodes)
@@ -36,8 +42,14 @@ def plan(name: str, world: World, layout: Layout, *, force: bool) -> Plan:
         )
     if there:
         steps.append(Step("remove", layout.state, "jail, database, keys and logs", "remove:state"))
-    notes = (f"running jobs are unknown: {world.slurm_problem}",) if world.lab and world.slurm is None else ()
+    unknown = world.lab and world.slurm is None
+    notes = (f"running jobs are unknown: {world.slurm_problem}",) if unknown else ()
     return Plan(name, "local", tuple(steps), notes=(*notes, "the cached image stays"))
+
+
+def _ran_jobs(world: World) -> bool:
+    """Say whether jobs may be there: none are before slurmctld has read its files for the first time."""
+    return world.record is not None and "slurmctld" in world.record.loaded
 
 
 def apply(layout: Layout, world: World, agreed: Plan, heard: Listener) -> None:
@@ -60,4 +72,9 @@ def _remove(layout: Layout, world: World) -> None:
         if time.monotonic() > deadline:
             raise NpaError(f"control group {left[0]} cannot be removed", hint="run the same command again")
         time.sleep(stop.POLL)
-    disk.remove_tree(Path(layout.state))
+    state = Path(layout.state)
+    disk.remove_tree(state)
+    for parent in (state.parent, state.parent.parent):
+        # of the last cluster nothing stays, not even an empty folder
+        with contextlib.suppress(OSError):
+            parent.rmdir()
