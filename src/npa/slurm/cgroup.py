@@ -23,6 +23,13 @@ def _settings(runtime: Runtime) -> tuple[tuple[str, str], ...]:
         # A twin's node may claim more cores than the machine has, and cannot be held to them.
         ("ConstrainCores", "no" if runtime.twin else "yes"),
         ("ConstrainRAMSpace", "yes"),
-        ("ConstrainSwapSpace", "no"),
         ("ConstrainDevices", "yes"),
+        *_swap(runtime),
     )
+
+
+def _swap(runtime: Runtime) -> tuple[tuple[str, str], ...]:
+    if runtime.limits_swap:
+        # none on top of its memory: a job over its limit is ended, not slowed down
+        return (("ConstrainSwapSpace", "yes"), ("AllowedSwapSpace", "0"))
+    return (("ConstrainSwapSpace", "no"),)

@@ -17,6 +17,7 @@ class Runtime:
     """
 
     cgroup: CgroupVersion
+    limits_swap: bool = False  # the machine has swap, and its kernel can hold a job to a share of it
     twin: bool = False  # nodes claim CPUs, memory and GPUs that the machine may not have
     jail: str = "/mnt/jail"
     jail_plugin: str = "/usr/lib/npa/spank_jail.so"

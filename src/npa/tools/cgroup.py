@@ -30,6 +30,15 @@ def version(root: Path = ROOT) -> Version:
     return "none"
 
 
+def limits_swap(found: Version, root: Path = ROOT, swaps: Path = Path("/proc/swaps")) -> bool | None:
+    """Say whether a limit of swap can be set; None on a machine without swap, which needs none."""
+    if len(swaps.read_text().splitlines()) < 2:
+        return None
+    if found == "v1":
+        return (root / "memory" / "memory.memsw.limit_in_bytes").exists()
+    return found == "v2" and any(root.glob("*/memory.swap.max"))
+
+
 def hierarchies(root: Path = ROOT) -> dict[tuple[str, ...], str]:
     """Return the caller's own group in each version 1 hierarchy, by the controllers mounted together."""
     found = {}

@@ -222,6 +222,7 @@ def first_process(request: dict[str, Any], node: dict[str, Any], pipe: int, go: 
         os.read(go, 1)
         setup.finish_cgroups(root)
         linux.pivot_root(root)
+        setup.assemble_jail(node["jail"])
         setup.network(node["name"], node["address"], GATEWAY, GATEWAY_MAC)
         quiet()
         for process in node["processes"]:

@@ -12,11 +12,22 @@ CGROUP_MOUNT = "/sys/fs/cgroup"
 
 
 def assemble(root: str, rootfs: str, steps: list[dict[str, Any]]) -> None:
-    """Carry out a node's set-up below `root`, an empty directory. Raises OSError."""
+    """Put a node's root together below `root`, an empty directory. Raises OSError."""
     linux.mount("", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
     linux.bind(rootfs, root, read_only=True)
     for step in steps:
         _OPERATIONS[step["op"]](root, step)
+
+
+def assemble_jail(steps: list[dict[str, Any]]) -> None:
+    """Put the node's own mounts into the jail, with the node's root as ours. Raises OSError.
+
+    A mount point that users have removed is made again.
+    """
+    for step in steps:
+        if step["op"] != "directory" and not os.path.lexists(step["path"]):
+            os.makedirs(step["path"])
+        _OPERATIONS[step["op"]]("", step)
 
 
 def finish_cgroups(root: str) -> None:
@@ -66,8 +77,7 @@ def _mount(root: str, step: dict[str, Any]) -> None:
 
 
 def _bind(root: str, step: dict[str, Any]) -> None:
-    source = (root if step["inside"] else "") + step["source"]
-    linux.bind(source, root + step["path"], read_only=step["read_only"], recursive=step["recursive"])
+    linux.bind(step["source"], root + step["path"], read_only=step["read_only"], recursive=step["recursive"])
 
 
 def _cgroups(root: str, step: dict[str, Any]) -> None:

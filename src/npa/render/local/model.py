@@ -49,13 +49,12 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """Bind what is at `source`: a path of the machine, or of the node itself with `inside`."""
+    """Bind what is at `source`: a path of the machine, or of the node itself once it has its root."""
 
     source: str
     path: str
     read_only: bool = False
     recursive: bool = False
-    inside: bool = False
     op: Literal["bind"] = "bind"
 
 
@@ -89,4 +88,6 @@ class Node:
     address: str
     shape: str  # what Slurm is told of a worker's machine; "" for the control plane
     setup: tuple[Setup, ...]
+    # done with the node's root as `/`: what users may have made of paths in the jail leads nowhere else
+    jail: tuple[Setup, ...]
     processes: tuple[Process, ...]

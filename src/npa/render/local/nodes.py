@@ -13,6 +13,7 @@ MYSQL_UID = 64031
 NOBODY = 65534
 JAIL = "/mnt/jail"
 WORKER = "worker"
+_JAIL_ETC = "/run/npa/etc"  # what the jail has as /etc/slurm
 NVIDIA_MAJOR = 195  # Linux Documentation/admin-guide/devices.txt
 
 _CHARACTER_DEVICES = (
@@ -38,6 +39,9 @@ _MARIADB = (
     "--innodb-snapshot-isolation=OFF",  # slurmdbd dies on a write conflict otherwise
     "--performance-schema=OFF",
 )
+# slurmctld first saves its usage files minutes after its first start, and without them will not start again,
+# so until then it is told to do without (slurmctld(8), -i)
+_SLURMCTLD = "[ -e /var/lib/slurm/ctld/assoc_usage ] || first=-i; exec slurmctld -D $first"
 _SLURMDBD = "until [ -S /run/mysqld/mysqld.sock ]; do sleep 0.05; done; exec slurmdbd -D"
 
 
@@ -46,15 +50,15 @@ def render(
 ) -> tuple[Node, ...]:
     """Return every node, in the order of starting: database, controllers, logins, REST, workers."""
     machines = {node: pool.machine for pool in cluster.pools for node in pool.nodes}
-    system, run, jail = tuple(_system(cgroups=cgroups)), tuple(_run()), tuple(_jail(layout))
+    system, run, jail = tuple(_system(cgroups=cgroups)), tuple(_run()), tuple(_jail())
     devices = {gpus: tuple(_gpus(gpus)) for gpus in {machine.gpus for machine in machines.values()} | {0}}
     nodes = []
     for name in names(cluster):
         machine = machines.get(name)
         role = WORKER if machine else name.rpartition("-")[0]
         gpus = devices[machine.gpus if machine else 0]
-        setup = (*system, *gpus, *run, *_slurm(layout, name), *_role(role, layout), *jail)
-        nodes.append(Node(name, addresses[name], _shape(machine), setup, _processes(role, name)))
+        setup = (*system, *gpus, *run, *_slurm(layout, name), *_role(role, layout))
+        nodes.append(Node(name, addresses[name], _shape(machine), setup, jail, _processes(role, name)))
     return tuple(nodes)
 
 
@@ -109,6 +113,10 @@ def _slurm(layout: Layout, name: str) -> Iterator[Setup]:
     yield Bind(layout.net_etc, "/etc/npa", read_only=True)
     yield Bind(layout.log(name), "/var/log/slurm")
     yield Bind(layout.spool(name), "/var/spool/slurmd")
+    yield Bind(layout.jail, JAIL)
+    yield Directory("/run/npa")
+    yield Directory(_JAIL_ETC)
+    yield Bind(layout.jail_etc, _JAIL_ETC)
 
 
 def _role(role: str, layout: Layout) -> Iterator[Setup]:
@@ -120,29 +128,28 @@ def _role(role: str, layout: Layout) -> Iterator[Setup]:
         yield Bind(layout.ssh_etc, "/etc/ssh", read_only=True)
 
 
-def _jail(layout: Layout) -> Iterator[Setup]:
-    """The users' root, with what is private to a node on top of it.
+def _jail() -> Iterator[Setup]:
+    """What is private to a node, on top of the users' root.
 
-    `/dev` is read-only, and so is the folder of Slurm's socket: root in the jail cannot take from the
-    daemons what they need.
+    `/dev` is read-only, and so are Slurm's files and the folder of its socket: root in the jail cannot take
+    from the daemons what they need.
     """
-    yield Bind(layout.jail, JAIL)
     yield Mount("proc", f"{JAIL}/proc")
-    yield Bind("/sys", f"{JAIL}/sys", recursive=True, inside=True)
-    yield Bind("/dev", f"{JAIL}/dev", read_only=True, recursive=True, inside=True)
+    yield Bind("/sys", f"{JAIL}/sys", recursive=True)
+    yield Bind("/dev", f"{JAIL}/dev", read_only=True, recursive=True)
     yield Mount("tmpfs", f"{JAIL}/tmp", "mode=1777")
     yield Mount("tmpfs", f"{JAIL}/run", "mode=755")
     yield Directory(f"{JAIL}/run/lock", 0o1777)
     yield Directory(f"{JAIL}/run/slurm")
-    yield Bind("/run/slurm", f"{JAIL}/run/slurm", read_only=True, inside=True)
-    yield Bind("/var/spool/slurmd", f"{JAIL}/var/spool/slurmd", inside=True)
-    yield Bind(layout.jail_etc, f"{JAIL}/etc/slurm", read_only=True)
-    yield Bind(layout.net_etc, f"{JAIL}/etc/npa", read_only=True)
+    yield Bind("/run/slurm", f"{JAIL}/run/slurm", read_only=True)
+    yield Bind("/var/spool/slurmd", f"{JAIL}/var/spool/slurmd")
+    yield Bind(_JAIL_ETC, f"{JAIL}/etc/slurm", read_only=True)
+    yield Bind("/etc/npa", f"{JAIL}/etc/npa", read_only=True)
 
 
 def _processes(role: str, name: str) -> tuple[Process, ...]:
     if role == CONTROLLER:
-        return (Process("slurmctld", ("slurmctld", "-D"), SLURM_UID, SLURM_UID),)
+        return (Process("slurmctld", ("sh", "-c", _SLURMCTLD), SLURM_UID, SLURM_UID),)
     if role == ACCOUNTING:
         return (
             Process("mariadbd", _MARIADB, MYSQL_UID, MYSQL_UID),

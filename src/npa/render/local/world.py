@@ -24,7 +24,8 @@ class Record:
     cpus: int
     gpus: int
     daemons: Mapping[str, tuple[str, ...]]  # node -> what should run there
-    loaded: Mapping[str, str]  # slurmctld, slurmdbd -> digest of the files it last read
+    # slurmctld, slurmdbd -> digest of the files it last read
+    loaded: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ def apply(layout: Layout, world: World, agreed: Plan, heard: Listener) -> None:
 
 def _remove(layout: Layout, world: World) -> None:
     groups = tuple(world.record.cgroups.values()) if world.record else ()
-    deadline = time.monotonic() + stop.PATIENCE
+    deadline = time.monotonic() + stop.KILLED
     # a group can be removed once the kernel has let go of its last process
     while left := cgroup.remove(groups):
         if time.monotonic() > deadline:

@@ -11,6 +11,7 @@ from npa.render.local.world import Running
 from npa.tools import container, proc
 
 PATIENCE = 20.0  # seconds for daemons to end by themselves
+KILLED = 120.0  # seconds for the kernel to end what was killed: a process waits for its disk first
 POLL = 0.02
 
 
@@ -21,7 +22,7 @@ def end_daemon(pid: int | None) -> None:
     container.signal_process(pid, signal.SIGTERM)
     if not _until(lambda: proc.find(pid) is None, PATIENCE):
         container.signal_process(pid, signal.SIGKILL)
-        _until(lambda: proc.find(pid) is None, PATIENCE)
+        gone([pid])
 
 
 def end_nodes(nodes: Mapping[str, Running]) -> None:
@@ -44,7 +45,7 @@ def end_lab(pid: int) -> None:
 def gone(pids: Iterable[int]) -> None:
     """Wait until processes are gone; raises NpaError when they stay."""
     left = list(pids)
-    if not _until(lambda: not any(proc.find(pid) for pid in left), PATIENCE):
+    if not _until(lambda: not any(proc.find(pid) for pid in left), KILLED):
         raise NpaError(f"processes {left} do not end", hint="see what they wait for: cat /proc/PID/stack")
 
 

@@ -30,6 +30,8 @@ from npa.tools.rootfs import Image, Rootfs
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 NO_CGROUPS = "this kernel offers no memory cgroup: limits of memory and devices are not enforced"
+SWAPS = "this kernel does not limit swap: a job over its memory may swap instead of being ended"
+NOT_PINNED = "CPUs are counted, not pinned: a node may claim more of them than this machine has"
 
 
 class LocalTarget:
@@ -126,7 +128,7 @@ class LocalTarget:
             self._paths.state, self._paths.cache, building=not world.image_cached, starting=not world.lab
         )
         known = world.record.addresses if world.record else {}
-        runtime = Runtime(cgroup=cgroup.version(), twin=True)
+        runtime, notes = surroundings()
         wanted = desired.render(
             cluster,
             self._paths.layout(cluster.name),
@@ -134,7 +136,6 @@ class LocalTarget:
             image.digest,
             addresses.assign(known, nodes.names(cluster)),
         )
-        notes = (NO_CGROUPS,) if runtime.cgroup == "none" else ()
         plan = steps.plan(
             wanted, world, force=options.force, wait_for_jobs=options.wait_for_jobs, notes=notes
         )
@@ -178,3 +179,15 @@ class LocalTarget:
 
     def _locked(self, name: str) -> AbstractContextManager[None]:
         return disk.lock(self._paths.lock(name), f"another command is changing cluster {name}")
+
+
+def surroundings() -> tuple[Runtime, tuple[str, ...]]:
+    """Return what this machine offers the daemons, and in words what it does not."""
+    version = cgroup.version()
+    swap = cgroup.limits_swap(version)
+    notes = [NOT_PINNED]
+    if version == "none":
+        notes.append(NO_CGROUPS)
+    elif swap is False:
+        notes.append(SWAPS)
+    return Runtime(cgroup=version, limits_swap=bool(swap), twin=True), tuple(notes)
