@@ -27,17 +27,14 @@ def target_of(spec: SoperatorSpec, target: TargetName | None = None) -> TargetNa
 def plan(spec: SoperatorSpec, *, target: TargetName | None = None, options: Options | None = None) -> Plan:
     """Return the steps from what is there to what the spec asks for; changes nothing.
 
-    Raises PreflightError, DestructiveError (running jobs would end and `options.force` is off), and
-    RefusedError for a target that cannot be reached from here.
+    Steps that would end running jobs without leave are in it, and `deploy` refuses them (`plan.guard`).
+    Raises PreflightError, and RefusedError for a target that cannot be reached from here.
     """
     from npa.cluster.resolve import resolve
-    from npa.plan import guard
 
     place = _target(target_of(spec, target))
     cluster = resolve(spec, place.facts(spec), target_of(spec, target))
-    made = place.plan(cluster, options or _options())
-    guard.check(made)
-    return made
+    return place.plan(cluster, options or _options())
 
 
 def deploy(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from npa.cluster.model import Cluster, Machine, Partition, Pool
 from npa.health.observation import SlurmNode
-from npa.plan.model import JobRef, Plan, Step
+from npa.plan.model import JobRef, Options, Plan, Step
 from npa.render.local import addresses, desired, nodes, steps
 from npa.render.local.desired import Desired
 from npa.render.local.layout import Layout
@@ -17,6 +17,7 @@ from npa.slurm.states import NodeState
 
 LAYOUT = Layout("/state/quick")
 RUNTIME = Runtime(cgroup="v1", twin=True)
+ASKING = Options()
 IDLE = NodeState.parse("IDLE")
 DRAINED = NodeState.parse("IDLE+DRAIN")
 
@@ -44,8 +45,8 @@ def want(asked: Cluster, world: World) -> Desired:
     return desired.render(asked, LAYOUT, RUNTIME, "image", given)
 
 
-def plan(asked: Cluster, world: World, *, force: bool = False, wait_for_jobs: float = 0) -> Plan:
-    return steps.plan(want(asked, world), world, force=force, wait_for_jobs=wait_for_jobs)
+def plan(asked: Cluster, world: World, options: Options = ASKING) -> Plan:
+    return steps.plan(want(asked, world), world, options)
 
 
 def fresh(asked: Cluster) -> World:
@@ -98,10 +99,7 @@ def _record(wanted: Desired, loaded: object) -> Record:
         slurm_version="26.05.5",
         cgroups={},
         addresses=wanted.addresses,
-        workers=wanted.cluster.workers,
-        cpus=0,
-        gpus=0,
-        daemons={},
+        cluster=wanted.cluster,
         loaded=dict(loaded),  # type: ignore[call-overload]
     )
 
@@ -128,7 +126,9 @@ def _read(wanted: Desired, world: World, daemons: list[str]) -> World:
     world = replace(world, record=replace(world.record, loaded={**world.record.loaded, **read}))
     if "slurmctld" in read:
         known = {node.name: node for node in world.slurm.nodes} if world.slurm else {}
-        nodes_now = tuple(known.get(name, SlurmNode(name, IDLE)) for name in wanted.cluster.workers)
+        nodes_now = tuple(
+            known.get(name, SlurmNode(name, IDLE, partitions=("main",))) for name in wanted.cluster.workers
+        )
         jobs = world.slurm.jobs if world.slurm else ()
         world = replace(world, slurm=SlurmView(nodes_now, jobs))
     return world

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.transitions import simulator
 from tests.transitions.simulator import apply, cluster, fresh, outcome, plan, pool, want, with_jobs
 
-from npa.cluster.model import Cluster
+from npa.cluster.model import Cluster, User
 from npa.errors import RefusedError, UnknownError
-from npa.plan.model import JobRef
+from npa.plan.model import JobRef, Options
 from npa.render.local.world import World
 from npa.slurm.states import NodeState
 
@@ -94,14 +94,14 @@ def test_force_says_which_jobs_end() -> None:
     job = JobRef("7", "alice", "train", "RUNNING", ("cpu-1",))
     world = with_jobs(fresh(cluster(pool("cpu", 2))), job)
 
-    assert plan(cluster(pool("cpu", 1)), world, force=True).killed_jobs == (job,)
+    assert plan(cluster(pool("cpu", 1)), world, Options(force=True)).killed_jobs == (job,)
     assert plan(cluster(pool("cpu", 1)), world).killed_jobs == ()
 
 
 def test_jobs_that_are_waited_for_do_not_count_as_ended() -> None:
     job = JobRef("7", "alice", "train", "RUNNING", ("cpu-1",))
     world = with_jobs(fresh(cluster(pool("cpu", 2))), job)
-    found = plan(cluster(pool("cpu", 1)), world, wait_for_jobs=60)
+    found = plan(cluster(pool("cpu", 1)), world, Options(wait_for_jobs=60))
 
     assert [step.jobs for step in found.steps if step.verb == "drain"] == [(job,)]
     assert [step.jobs for step in found.steps if step.verb == "stop"] == [()]
@@ -143,7 +143,7 @@ def test_a_dead_daemon_is_started_and_nothing_else(daemon: str) -> None:
 def test_another_slurm_is_refused() -> None:
     asked = cluster(pool("cpu", 1))
 
-    with pytest.raises(RefusedError, match=r"runs Slurm 26.05.5, the spec asks for 24.11"):
+    with pytest.raises(RefusedError, match=r"slurm_version cannot change from '26.05' to '24.11'"):
         plan(replace(asked, slurm_version="24.11"), fresh(asked))
 
 
@@ -154,8 +154,6 @@ def test_an_uncached_image_is_built_first() -> None:
 
 
 def test_users_are_created_once() -> None:
-    from npa.cluster.model import User
-
     asked = replace(cluster(pool("cpu", 1)), users=(User("alice", 2000), User("bob", 2001)))
     world = replace(fresh(asked), users=frozenset({"root", "alice"}))
 
@@ -183,3 +181,47 @@ def test_addresses_stay_with_their_nodes() -> None:
     for node in ("b-0", "b-1", "controller-0"):
         assert wanted.addresses[node] == world.record.addresses[node]
     assert len(set(wanted.addresses.values())) == len(wanted.addresses)
+
+
+def test_a_step_alone_may_end_jobs() -> None:
+    jobs = (
+        JobRef("7", "alice", "train", "RUNNING", ("cpu-1",)),
+        JobRef("8", "alice", "train", "RUNNING", ("gpu-1",)),
+    )
+    world = with_jobs(fresh(cluster(pool("cpu", 2), pool("gpu", 2))), *jobs)
+    found = plan(cluster(pool("cpu", 1), pool("gpu", 1)), world, Options(force_steps=("stop:gpu",)))
+
+    assert found.killed_jobs == (jobs[1],)
+    assert {step.key: step.kills_jobs for step in found.steps if step.verb == "stop"} == {
+        "stop:cpu": False,
+        "stop:gpu": True,
+    }
+
+
+def test_pending_jobs_that_can_run_nowhere_else_are_named() -> None:
+    named = JobRef("7", "alice", "train", "PENDING", wants=("cpu-1",))
+    elsewhere = JobRef("8", "alice", "train", "PENDING", partition="main")
+    world = with_jobs(fresh(cluster(pool("cpu", 2))), named, elsewhere)
+
+    assert [step.pending for step in plan(cluster(pool("cpu", 1)), world).steps if step.verb == "drain"] == [
+        (named,)
+    ]
+
+
+@given(clusters(), clusters())
+@settings(max_examples=60, deadline=None)
+def test_the_policy_table_says_what_the_steps_do(before: Cluster, after: Cluster) -> None:
+    found = plan(after, fresh(before))
+    touched = {name.rpartition("-")[0] for step in found.steps if step.verb == "drain" for name in step.nodes}
+
+    assert touched == {change.subject for change in found.changes if change.effect == "drain"}
+    if all(change.effect == "hot" for change in found.changes):
+        assert not {step.verb for step in found.steps} & {"drain", "restart", "reconfigure"}
+
+
+def test_what_has_no_safe_way_is_refused_all_at_once() -> None:
+    asked = replace(cluster(pool("cpu", 1)), users=(User("alice", 2000),))
+    changed = replace(asked, users=(User("alice", 2001),), slurm_version="24.11")
+
+    with pytest.raises(RefusedError, match=r"slurm_version cannot change .*; user alice: uid cannot change"):
+        plan(changed, fresh(asked))

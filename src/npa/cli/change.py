@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from npa.cli import look, request, screen
+from npa.cli import asked_for, look, request, screen
 from npa.cli.options import (
     DryRun,
     Force,
+    ForceSteps,
     MaybeSpecPath,
     Name,
     NameOption,
     OutFile,
     Output,
     OutputKind,
-    Place,
     PlanPath,
     SpecPath,
     TargetName,
@@ -31,8 +30,6 @@ from npa.errors import RefusedError, UsageError
 if TYPE_CHECKING:
     from npa.health.assess import Report
     from npa.plan.model import Plan
-    from npa.spec.model import SoperatorSpec
-    from npa.targets.base import Options
 
 DEPLOY_VERSION = "npa.soperator.deploy/v1"
 DESTROY_VERSION = "npa.soperator.destroy/v1"
@@ -43,38 +40,12 @@ UNCHECKED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What is to be planned, and how it was asked for."""
-
-    spec: SoperatorSpec
-    text: str
-    path: str
-    target: Place
-    force: bool = False
-    wait_for_jobs: float = 0.0  # seconds
-    shown: Plan | None = None  # of a plan file: exactly this is to be done
-
-    @property
-    def options(self) -> Options:
-        """What the caller allows, as the api takes it."""
-        from npa.targets.base import Options
-
-        return Options(force=self.force, wait_for_jobs=self.wait_for_jobs)
-
-    def command(self, verb: str) -> str:
-        """Return the command that asks for the same with another verb."""
-        given = "" if self.spec.target == self.target else f" --target {self.target}"
-        force = " --force" if self.force else ""
-        wait = f" --wait-for-jobs {self.wait_for_jobs:.0f}s" if self.wait_for_jobs else ""
-        return f"npa soperator {verb} --spec {quote(self.path)}{given}{force}{wait}"
-
-
 def plan(
     spec: SpecPath,
     target: TargetName = None,
     out: OutFile = None,
     force: Force = False,
+    force_step: ForceSteps = [],  # noqa: B006  # typer reads it and makes a new list each time
     wait_for_jobs: Wait = None,
     output: OutputKind = "text",
 ) -> None:
@@ -86,11 +57,13 @@ def plan(
     npa soperator plan --spec cluster.yaml --target local
     npa soperator plan --spec cluster.yaml --target local --out p && npa soperator deploy --plan p
     """
-    asked = _request(spec, target, force, wait_for_jobs)
+    asked = asked_for.request(spec, target, (force, force_step), wait_for_jobs)
     if asked.target != "local":
         _show_public(asked, out, output)
     else:
-        _show(asked, _planned(asked), out, output)
+        made = asked_for.planned(asked)
+        _show(asked, made, out, output)
+        _refuse_shown(made, output)
 
 
 def deploy(
@@ -100,6 +73,7 @@ def deploy(
     yes: Yes = False,
     dry_run: DryRun = False,
     force: Force = False,
+    force_step: ForceSteps = [],  # noqa: B006  # typer reads it and makes a new list each time
     wait_for_jobs: Wait = None,
     output: OutputKind = "text",
 ) -> None:
@@ -113,18 +87,18 @@ def deploy(
     npa soperator deploy --spec - --target local --yes < cluster.yaml
     """
     if plan_file is not None:
-        if spec is not None or target is not None or force or wait_for_jobs:
+        if spec is not None or target is not None or force or force_step or wait_for_jobs:
             what = "`--plan` has its own spec, target and options"
             raise UsageError(what, hint="give only `--plan FILE`, or plan again with other options")
-        asked = _filed(plan_file)
+        asked = asked_for.filed(plan_file)
     elif spec is not None:
-        asked = _request(spec, target, force, wait_for_jobs)
+        asked = asked_for.request(spec, target, (force, force_step), wait_for_jobs)
     else:
         raise UsageError("no spec", hint="name it with `--spec PATH`, or a plan with `--plan FILE`")
     if dry_run and asked.target != "local":
         _show_public(asked, None, output)
         return
-    agreed = _planned(asked)
+    agreed = asked_for.planned(asked)
     if dry_run:
         _show(asked, agreed, None, output)
     else:
@@ -182,12 +156,12 @@ def destroy(
         screen.data(f"cluster {cluster} is gone\nnext: {following}")
 
 
-def _deploy(asked: Request, agreed: Plan, yes: bool, output: Output) -> None:
+def _deploy(asked: asked_for.Request, agreed: Plan, yes: bool, output: Output) -> None:
     from npa import api
     from npa.plan import guard, text
 
-    guard.check(agreed)
     _tell(text.text(agreed, ""), output)
+    guard.check(agreed)
     if agreed.steps:
         _agree(f"deploy these {text.counted(agreed)}{_ending(agreed)}?", yes)
     with _progress(agreed) as heard:
@@ -213,37 +187,16 @@ def _report(agreed: Plan, report: Report, output: Output) -> None:
         screen.data(text.text(report))
 
 
-def _request(path: str, target: Place | None, force: bool, wait: str | None) -> Request:
-    from npa import api
-
-    patience = request.seconds(wait) if wait else 0.0
-    spec, text = request.load(path)
-    return Request(spec, text, path, api.target_of(spec, target), force, patience)
-
-
-def _filed(path: str) -> Request:
-    from npa.plan import codec
-    from npa.spec import load
-
-    file = codec.decode_file(request.read(path))
-    spec = load.parse(file.spec, path)
-    return Request(spec, file.spec, path, file.target, file.force, file.wait_for_jobs, file.plan)
-
-
-def _planned(asked: Request) -> Plan:
-    from npa import api
-
-    return asked.shown or api.plan(asked.spec, target=asked.target, options=asked.options)
-
-
-def _show(asked: Request, made: Plan, out: Path | None, output: Output) -> None:
+def _show(asked: asked_for.Request, made: Plan, out: Path | None, output: Output) -> None:
     from npa.plan import codec, text
 
     following = asked.command("deploy") if made.steps else f"npa soperator status {made.cluster}"
     if asked.shown is not None:
         following = f"npa soperator deploy --plan {quote(asked.path)}"
     if out is not None:
-        file = codec.PlanFile(asked.text, asked.target, made, asked.force, asked.wait_for_jobs)
+        file = codec.PlanFile(
+            asked.text, asked.target, made, asked.force, asked.force_steps, asked.wait_for_jobs
+        )
         request.write(out, codec.encode_file(file))
         following = f"npa soperator deploy --plan {quote(str(out))}"
     if output == "json":
@@ -252,7 +205,21 @@ def _show(asked: Request, made: Plan, out: Path | None, output: Output) -> None:
         screen.data(text.text(made, following))
 
 
-def _show_public(asked: Request, out: Path | None, output: Output) -> None:
+def _refuse_shown(made: Plan, output: Output) -> None:
+    """Say that a deploy would refuse this plan, after it was shown; stdout has its one document already."""
+    from npa.errors import DestructiveError
+    from npa.plan import guard
+
+    try:
+        guard.check(made)
+    except DestructiveError as error:
+        if output == "text":
+            raise
+        screen.progress(f"error: {error}\nhint: {error.hint}")
+        raise typer.Exit(error.exit_code) from error
+
+
+def _show_public(asked: asked_for.Request, out: Path | None, output: Output) -> None:
     from npa.spec import public_plan
 
     if out is not None:

@@ -26,6 +26,12 @@ TargetName = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan and stop.")]
 Force = Annotated[bool, typer.Option("--force", help="End running jobs where a step needs their node.")]
+ForceSteps = Annotated[
+    list[str],
+    typer.Option(
+        "--force-step", metavar="STEP", help="End running jobs in this step of the plan alone. Repeatable."
+    ),
+]
 Wait = Annotated[
     str | None,
     typer.Option(

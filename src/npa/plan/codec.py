@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast, get_args
 
 from npa.cluster.model import TargetName
 from npa.errors import RefusedError
-from npa.plan.model import SCHEMA_VERSION, JobRef, Plan, Step, Verb
+from npa.plan.model import SCHEMA_VERSION, Change, JobRef, Plan, Step, Verb
 
 FILE_VERSION = "npa.soperator.plan-file/v1"
 
@@ -28,6 +28,7 @@ class PlanFile:
     target: TargetName
     plan: Plan
     force: bool = False
+    force_steps: tuple[str, ...] = ()
     wait_for_jobs: float = 0.0  # seconds
 
 
@@ -38,13 +39,18 @@ def encode(plan: Plan) -> dict[str, Any]:
 
 def decode(value: object) -> Plan:
     """Return the plan that `encode` wrote; raise RefusedError for anything else."""
-    fields = _fields(value, "plan", {"schema_version", "cluster", "target", "steps", "unchanged", "notes"})
+    fields = _fields(
+        value, "plan", {"schema_version", "cluster", "target", "steps", "changes", "unchanged", "notes"}
+    )
     _version(fields, SCHEMA_VERSION)
     steps = tuple(_step(each, f"steps[{index}]") for index, each in enumerate(_list(fields, "steps")))
     return Plan(
         cluster=_typed(fields, "cluster", str),
         target=_typed(fields, "target", str),
         steps=steps,
+        changes=tuple(
+            _change(each, f"changes[{index}]") for index, each in enumerate(_list(fields, "changes"))
+        ),
         unchanged=_words(fields, "unchanged"),
         notes=_words(fields, "notes"),
     )
@@ -56,7 +62,11 @@ def encode_file(file: PlanFile) -> str:
         "schema_version": FILE_VERSION,
         "spec": file.spec,
         "target": file.target,
-        "options": {"force": file.force, "wait_for_jobs": file.wait_for_jobs},
+        "options": {
+            "force": file.force,
+            "force_steps": list(file.force_steps),
+            "wait_for_jobs": file.wait_for_jobs,
+        },
         "plan": encode(file.plan),
     }
     return json.dumps(document, indent=2) + "\n"
@@ -70,7 +80,7 @@ def decode_file(text: str | bytes) -> PlanFile:
         raise _refused("is not JSON") from None
     fields = _fields(value, "plan file", {"schema_version", "spec", "target", "options", "plan"})
     _version(fields, FILE_VERSION)
-    options = _fields(fields["options"], "options", {"force", "wait_for_jobs"})
+    options = _fields(fields["options"], "options", {"force", "force_steps", "wait_for_jobs"})
     plan = decode(fields["plan"])
     target = _typed(fields, "target", str)
     if target not in get_args(TargetName):
@@ -82,12 +92,13 @@ def decode_file(text: str | bytes) -> PlanFile:
         target=cast(TargetName, target),
         plan=plan,
         force=_typed(options, "force", bool),
+        force_steps=_words(options, "force_steps"),
         wait_for_jobs=_typed(options, "wait_for_jobs", float),
     )
 
 
 def _step(value: object, at: str) -> Step:
-    names = {"verb", "subject", "reason", "key", "nodes", "jobs", "kills_jobs", "diff"}
+    names = {"verb", "subject", "reason", "key", "nodes", "jobs", "pending", "kills_jobs", "diff"}
     fields = _fields(value, at, names)
     verb = _typed(fields, "verb", str)
     if verb not in get_args(Verb):
@@ -98,20 +109,33 @@ def _step(value: object, at: str) -> Step:
         reason=_typed(fields, "reason", str),
         key=_typed(fields, "key", str),
         nodes=_words(fields, "nodes"),
-        jobs=tuple(_job(each, f"{at}.jobs[{index}]") for index, each in enumerate(_list(fields, "jobs"))),
+        jobs=_jobs(fields, "jobs", at),
+        pending=_jobs(fields, "pending", at),
         kills_jobs=_typed(fields, "kills_jobs", bool),
         diff=_typed(fields, "diff", str),
     )
 
 
+def _change(value: object, at: str) -> Change:
+    names = ("kind", "subject", "field", "old", "new", "effect", "reason")
+    fields = _fields(value, at, set(names))
+    return Change(*(_typed(fields, name, str) for name in names))
+
+
+def _jobs(fields: Mapping[str, Any], name: str, at: str) -> tuple[JobRef, ...]:
+    return tuple(_job(each, f"{at}.{name}[{index}]") for index, each in enumerate(_list(fields, name)))
+
+
 def _job(value: object, at: str) -> JobRef:
-    fields = _fields(value, at, {"id", "user", "name", "state", "nodes"})
+    fields = _fields(value, at, {"id", "user", "name", "state", "nodes", "partition", "wants"})
     return JobRef(
         id=_typed(fields, "id", str),
         user=_typed(fields, "user", str),
         name=_typed(fields, "name", str),
         state=_typed(fields, "state", str),
         nodes=_words(fields, "nodes"),
+        partition=_typed(fields, "partition", str),
+        wants=_words(fields, "wants"),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npa.plan import guard
-from npa.plan.model import Plan, Step
+from npa.plan.model import Change, Plan, Step
 from npa.slurm import hostlist
 
 INDENT = " " * 6
@@ -22,6 +22,7 @@ def counted(plan: Plan) -> str:
 
 
 def _lines(plan: Plan, next_command: str) -> Iterator[str]:
+    yield from (_change(change) for change in plan.changes)
     if plan.steps:
         yield f"plan for cluster {plan.cluster} on {plan.target}: {counted(plan)}"
         width = len(str(len(plan.steps)))
@@ -36,11 +37,21 @@ def _lines(plan: Plan, next_command: str) -> Iterator[str]:
         yield f"next: {next_command}"
 
 
+def _change(change: Change) -> str:
+    values = f"{change.old} -> {change.new}" if change.old and change.new else change.old or change.new
+    return (
+        f"change: {change.kind} {change.subject}: {change.field} {values} ({change.effect}: {change.reason})"
+    )
+
+
 def _details(step: Step) -> Iterator[str]:
     if step.nodes:
         yield f"{INDENT}nodes: {hostlist.compress(step.nodes)}"
     fate = _fate(step)
     yield from (f"{INDENT}{fate} {guard.named(job)}" for job in step.jobs)
+    yield from (f"{INDENT}leaves pending job {guard.named(job)} without nodes" for job in step.pending)
+    if step.jobs and step.verb in guard.ENDS_JOBS and not step.kills_jobs:
+        yield f"{INDENT}to allow it: --force-step {step.key}"
     yield from (f"{INDENT}{line}".rstrip() for line in step.diff.splitlines())
 
 

@@ -14,7 +14,7 @@ Every failure is an `npa.NpaError`; what each carries is in `npa.errors`. Nothin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
@@ -109,6 +109,7 @@ def deploy(
     *,
     shown: Plan | None = None,
     force: bool = False,
+    force_steps: Sequence[str] = (),
     wait_for_jobs: float = 0.0,
     heard: Listener = lambda _: None,
 ) -> Report:
@@ -119,7 +120,9 @@ def deploy(
     """
     from npa import api
 
-    return api.deploy(spec, target=target, shown=shown, options=_options(force, wait_for_jobs), heard=heard)
+    return api.deploy(
+        spec, target=target, shown=shown, options=_options(force, wait_for_jobs, force_steps), heard=heard
+    )
 
 
 def status(name: str) -> Report:
@@ -139,10 +142,10 @@ def destroy(name: str, *, force: bool = False, heard: Listener = lambda _: None)
     return api.destroy(name, options=_options(force, 0.0), heard=heard)
 
 
-def _options(force: bool, wait_for_jobs: float) -> Options:
-    from npa.targets.base import Options
+def _options(force: bool, wait_for_jobs: float, force_steps: Sequence[str] = ()) -> Options:
+    from npa.plan.model import Options
 
-    return Options(force=force, wait_for_jobs=wait_for_jobs)
+    return Options(force, tuple(force_steps), wait_for_jobs)
 
 
 def __getattr__(name: str) -> Any:

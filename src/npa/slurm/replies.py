@@ -70,6 +70,7 @@ class SlurmJobReply:
     state: JobState
     nodes: tuple[str, ...] = ()
     partition: str = ""
+    wants: tuple[str, ...] = ()  # nodes that it names itself; of slurmctld only
     account: str = ""
     reason: str = ""  # why it waits; "" where nothing holds it
     time_limit: Amount = None  # minutes
@@ -206,6 +207,7 @@ def _job(row: Mapping[str, Any]) -> SlurmJobReply:
         name=wire.name(row.get("name")),
         state=JobState.parse(row["job_state"]),
         nodes=tuple(hostlist.expand(wire.text(row.get("nodes")))),
+        wants=tuple(hostlist.expand(wire.text(row.get("required_nodes")))),
         partition=wire.name(row.get("partition")),
         account=wire.text(row.get("account")),
         reason=wire.text(row.get("state_reason")),

@@ -9,18 +9,12 @@ from typing import Protocol
 from npa.cluster.facts import Facts
 from npa.cluster.model import Cluster
 from npa.health.observation import Observation
-from npa.plan.model import Event, Plan
+from npa.plan.model import Event, Options, Plan
 from npa.spec.model import SoperatorSpec
 
+__all__ = ["Listener", "Options", "Summary", "Target"]
+
 Listener = Callable[[Event], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What the caller allows."""
-
-    force: bool = False  # end running jobs where a step needs their node
-    wait_for_jobs: float = 0.0  # seconds that a drain waits for running jobs to end by themselves
 
 
 @dataclass(frozen=True, slots=True)

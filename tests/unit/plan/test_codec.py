@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from npa.errors import RefusedError
 from npa.plan import codec
-from npa.plan.model import JobRef, Plan, Step, Verb
+from npa.plan.model import Change, JobRef, Plan, Step, Verb
 
 words = st.lists(st.text(max_size=8), max_size=3).map(tuple)
-jobs = st.builds(JobRef, st.text(), st.text(), st.text(), st.text(), words)
+jobs = st.builds(JobRef, st.text(), st.text(), st.text(), st.text(), words, st.text(), words)
+changes = st.builds(Change, *(st.text() for _ in range(7)))
 steps = st.builds(
     Step,
     verb=st.sampled_from(get_args(Verb)),
@@ -21,6 +22,7 @@ steps = st.builds(
     key=st.text(),
     nodes=words,
     jobs=st.lists(jobs, max_size=2).map(tuple),
+    pending=st.lists(jobs, max_size=2).map(tuple),
     kills_jobs=st.booleans(),
     diff=st.text(),
 )
@@ -29,12 +31,13 @@ plans = st.builds(
     cluster=st.text(),
     target=st.just("local"),
     steps=st.lists(steps, max_size=3).map(tuple),
+    changes=st.lists(changes, max_size=2).map(tuple),
     unchanged=words,
     notes=words,
 )
 
 STEP = Step("start", "pool gpu", "new", "start:gpu", ("gpu-0",), (JobRef("1", "a", "b", "RUNNING"),))
-PLAN = Plan("quick", "local", (STEP,), ("pool cpu8",), ("no telemetry",))
+PLAN = Plan("quick", "local", (STEP,), unchanged=("pool cpu8",), notes=("no telemetry",))
 
 
 @given(plans)
@@ -44,7 +47,7 @@ def test_a_plan_survives_json(plan: Plan) -> None:
 
 @given(plans, st.text(), st.booleans(), st.floats(0, 1e6))
 def test_a_plan_file_survives(plan: Plan, spec: str, force: bool, wait: float) -> None:
-    file = codec.PlanFile(spec, "local", plan, force, wait)
+    file = codec.PlanFile(spec, "local", plan, force, ("stop:gpu",), wait)
 
     assert codec.decode_file(codec.encode_file(file)) == file
 

@@ -15,7 +15,7 @@ def plan(*steps: Step) -> Plan:
 
 
 def step(verb: Verb, *jobs: JobRef, kills: bool = False) -> Step:
-    return Step(verb, "pool cpu8", "smaller", f"{verb}:cpu8", ("cpu8-2", "cpu8-3"), jobs, kills)
+    return Step(verb, "pool cpu8", "smaller", f"{verb}:cpu8", ("cpu8-2", "cpu8-3"), jobs, kills_jobs=kills)
 
 
 @pytest.mark.parametrize("verb", ["stop", "remove"])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from npa.plan import text
-from npa.plan.model import JobRef, Plan, Step
+from npa.plan.model import Change, JobRef, Plan, Step
 
 TRAIN = JobRef("12", "alice", "train", "RUNNING", ("cpu8-3",))
 
@@ -53,11 +53,11 @@ def test_a_plan_reads_as_numbered_steps() -> None:
 def test_a_step_says_what_it_does_to_jobs(step: Step, fate: str) -> None:
     shown = text.text(Plan("quick", "local", (step,)), "")
 
-    assert shown.splitlines()[-1].strip() == fate
+    assert fate in [line.strip() for line in shown.splitlines()]
 
 
 def test_nothing_to_do_is_said() -> None:
-    shown = text.text(Plan("quick", "local", (), ("pool cpu8",)), "npa soperator status quick")
+    shown = text.text(Plan("quick", "local", (), unchanged=("pool cpu8",)), "npa soperator status quick")
 
     assert shown == (
         "nothing to do: cluster quick is as asked\n"
@@ -73,3 +73,20 @@ def test_numbers_stay_aligned() -> None:
 
     assert lines[1] == "   1. start pool p0: new"
     assert lines[-1] == "  10. start pool p9: new"
+
+
+def test_a_step_that_would_end_jobs_says_how_to_allow_it() -> None:
+    shown = text.text(
+        Plan("quick", "local", (Step("stop", "pool cpu8", "gone", "stop:cpu8", jobs=(TRAIN,)),)), ""
+    )
+
+    assert "to allow it: --force-step stop:cpu8" in shown
+
+
+def test_changes_say_what_they_do_and_why() -> None:
+    grown = Change("pool", "cpu8", "grown", "2", "4", "reconfigure", "slurmctld reads it from its files")
+    shown = text.text(Plan("quick", "local", (), changes=(grown,)), "")
+
+    assert shown.splitlines()[0] == (
+        "change: pool cpu8: grown 2 -> 4 (reconfigure: slurmctld reads it from its files)"
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
-from npa.plan.model import JobRef
 from npa.render.local.desired import Desired
 from npa.render.local.model import Node
 from npa.render.local.world import World
@@ -57,11 +56,6 @@ def compare(desired: Desired, world: World) -> Changes:
         write=tuple(path for path, text in texts.items() if world.files.get(path) != text),
         delete=tuple(path for path in world.files if path not in texts),
     )
-
-
-def busy(changes: Changes, world: World) -> tuple[JobRef, ...]:
-    """Return the jobs that run on nodes which are to end."""
-    return world.slurm.running_on(changes.leaving) if world.slurm else ()
 
 
 def changed_keys(old: str, new: str) -> frozenset[str]:

@@ -78,6 +78,18 @@ def names(cluster: Cluster) -> tuple[str, ...]:
     return (*filter(None, control), *cluster.workers)
 
 
+def daemons(cluster: Cluster) -> dict[str, tuple[str, ...]]:
+    """Return what should run on each node."""
+    workers = set(cluster.workers)
+    return {
+        name: tuple(
+            process.name
+            for process in _processes(WORKER if name in workers else name.rpartition("-")[0], name)
+        )
+        for name in names(cluster)
+    }
+
+
 def _system(*, cgroups: bool) -> Iterator[Setup]:
     yield Mount("proc", "/proc")
     yield Mount("sysfs", "/sys", read_only=True)

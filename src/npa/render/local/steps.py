@@ -7,11 +7,12 @@ reads them, and every daemon starts after those it depends on.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from npa.cluster.model import ACCOUNTING, CONTROLLER
 from npa.errors import RefusedError, UnknownError
-from npa.plan import policy
-from npa.plan.model import Plan, Step
+from npa.plan import diff, policy
+from npa.plan.model import Change, Options, Plan, Step
 from npa.render.local import changes
 from npa.render.local.changes import Changes
 from npa.render.local.desired import Desired
@@ -20,16 +21,15 @@ from npa.render.local.world import World
 from npa.slurm import hostlist, reasons
 
 
-def plan(
-    desired: Desired, world: World, *, force: bool, wait_for_jobs: float, notes: tuple[str, ...] = ()
-) -> Plan:
+def plan(desired: Desired, world: World, options: Options, notes: tuple[str, ...] = ()) -> Plan:
     """Return the plan; raise RefusedError or UnknownError where none would be safe."""
-    refuse_another_slurm(desired, world)
+    asked = diff.diff(world.record.cluster if world.record else None, desired.cluster)
+    refuse_impossible(asked, desired)
     found = changes.compare(desired, world)
-    refuse_blind_removal(found, world, force=force)
+    refuse_blind_removal(found, world, options)
     steps = [
         *_foundation(desired, world),
-        *_endings(found, world, force=force, waiting=wait_for_jobs > 0),
+        *_endings(found, world, options),
         *_files(desired, found, world),
         *_control_plane(desired, found, world),
         *_pools(desired, found, world),
@@ -43,25 +43,34 @@ def plan(
         cluster=desired.cluster.name,
         target="local",
         steps=tuple(steps),
+        changes=asked,
         unchanged=tuple(_unchanged(desired, found)),
         notes=notes,
     )
 
 
-def refuse_another_slurm(desired: Desired, world: World) -> None:
-    """A jail keeps the Slurm it began with: its clients and the daemons are of one image."""
-    name, wanted = desired.cluster.name, desired.cluster.slurm_version
-    if world.record and not world.record.slurm_version.startswith(wanted):
+def refuse_impossible(asked: tuple[Change, ...], desired: Desired) -> None:
+    """Refuse what the policy table knows no safe way for, all of it at once."""
+    refused = diff.refused(asked)
+    if refused:
+        name = desired.cluster.name
         raise RefusedError(
-            f"cluster {name} runs Slurm {world.record.slurm_version}, the spec asks for {wanted}",
-            hint=f"set `slurm.version` back, or `npa soperator destroy {name}` and deploy again",
+            "; ".join(map(_impossible, refused)),
+            hint=f"set it back, or `npa soperator destroy {name}` and deploy again",
         )
 
 
-def refuse_blind_removal(found: Changes, world: World, *, force: bool) -> None:
+def _impossible(change: Change) -> str:
+    what = (
+        f"{change.kind} {change.subject}: {change.field} cannot change from {change.old!r} to {change.new!r}"
+    )
+    return f"{what}: {change.reason}"
+
+
+def refuse_blind_removal(found: Changes, world: World, options: Options) -> None:
     """Without Slurm's answer nobody knows whether a node is idle, so it is not taken away."""
     leaving = sorted(found.leaving & _known_workers(world))
-    if leaving and world.slurm is None and not force:
+    if leaving and world.slurm is None and not options.force:
         raise UnknownError(
             f"cannot tell whether jobs run on {hostlist.compress(leaving)}: {world.slurm_problem}",
             hint="bring slurmctld back with `npa soperator deploy` of the spec as it was, or use `--force`",
@@ -80,35 +89,38 @@ def _foundation(desired: Desired, world: World) -> Iterator[Step]:
         yield Step("start", f"lab {name}", f"{why}: namespaces, network, the jail", "start:lab")
 
 
-def _endings(found: Changes, world: World, *, force: bool, waiting: bool) -> Iterator[Step]:
+def _endings(found: Changes, world: World, options: Options) -> Iterator[Step]:
     groups = (
         (found.remove, "no longer in the spec"),
         (tuple(node.name for node in found.replace), "put together otherwise"),
     )
     known = _known_workers(world)
     for names, why in groups:
-        workers = tuple(name for name in names if name in known)
-        if workers:
-            yield from _worker_endings(workers, why, world, force=force, waiting=waiting)
+        workers = [name for name in names if name in known]
+        for pool, members in groupby(workers, key=lambda name: name.rpartition("-")[0]):
+            yield from _worker_endings(pool, tuple(members), why, world, options)
         others = tuple(name for name in names if name not in known)
         if others:
             yield Step("stop", _called(others), why, f"stop:control plane, {why}", others)
 
 
 def _worker_endings(
-    names: tuple[str, ...], why: str, world: World, *, force: bool, waiting: bool
+    pool: str, names: tuple[str, ...], why: str, world: World, options: Options
 ) -> Iterator[Step]:
     """Ask Slurm to let go of the nodes, then end them; jobs that are waited for do not end with them."""
-    jobs = world.slurm.running_on(frozenset(names)) if world.slurm else ()
+    leaving, key = frozenset(names), f"stop:{pool}"
+    jobs = world.slurm.running_on(leaving) if world.slurm else ()
+    pending = world.slurm.waiting_for(leaving) if world.slurm else ()
     if world.slurm:
-        yield Step("drain", _called(names), why, f"drain:{why}", names, jobs)
-    dying = () if waiting and not force else jobs
-    yield Step("stop", _called(names), why, f"stop:{why}", names, dying, kills_jobs=force and bool(dying))
+        yield Step("drain", _called(names), why, f"drain:{pool}", names, jobs, pending)
+    force = options.ends_jobs(key)
+    dying = () if options.wait_for_jobs and not force else jobs
+    yield Step("stop", _called(names), why, key, names, dying, kills_jobs=force and bool(dying))
 
 
 def _known_workers(world: World) -> frozenset[str]:
     """Return the workers of the last deploy; what else runs is control plane."""
-    return frozenset(world.record.workers) if world.record else frozenset()
+    return frozenset(world.record.cluster.workers) if world.record else frozenset()
 
 
 def _files(desired: Desired, found: Changes, world: World) -> Iterator[Step]:

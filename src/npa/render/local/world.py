@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from npa.cluster.model import Cluster
 from npa.health.observation import SlurmNode
 from npa.plan.model import JobRef
 
@@ -20,10 +21,7 @@ class Record:
     slurm_version: str
     cgroups: Mapping[str, str]  # controller -> the lab's group
     addresses: Mapping[str, str]
-    workers: tuple[str, ...]
-    cpus: int
-    gpus: int
-    daemons: Mapping[str, tuple[str, ...]]  # node -> what should run there
+    cluster: Cluster  # as it was last asked for
     # slurmctld, slurmdbd -> digest of the files it last read
     loaded: Mapping[str, str] = field(default_factory=dict)
 
@@ -51,6 +49,21 @@ class SlurmView:
     def running_on(self, names: frozenset[str]) -> tuple[JobRef, ...]:
         """Return the jobs that occupy any of these nodes."""
         return tuple(job for job in self.jobs if job.nodes and names.intersection(job.nodes))
+
+    def waiting_for(self, names: frozenset[str]) -> tuple[JobRef, ...]:
+        """Return the pending jobs that can run on none but these nodes."""
+        members: dict[str, set[str]] = {}
+        for node in self.nodes:
+            for partition in node.partitions:
+                members.setdefault(partition, set()).add(node.name)
+        return tuple(job for job in self.jobs if not job.nodes and _only_on(job, names, members))
+
+
+def _only_on(job: JobRef, names: frozenset[str], members: Mapping[str, set[str]]) -> bool:
+    if job.wants:
+        return names.issuperset(job.wants)
+    nodes = {node for partition in job.partition.split(",") for node in members.get(partition, ())}
+    return bool(nodes) and names.issuperset(nodes)
 
 
 @dataclass(frozen=True, slots=True)

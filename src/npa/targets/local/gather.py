@@ -109,7 +109,15 @@ def view(slurm: Slurm) -> SlurmView:
         for node in replies.nodes(slurm.nodes()).rows
     )
     jobs = tuple(
-        JobRef(id=job.id, user=job.user, name=job.name, state=str(job.state), nodes=job.nodes)
+        JobRef(
+            id=job.id,
+            user=job.user,
+            name=job.name,
+            state=str(job.state),
+            nodes=job.nodes,
+            partition=job.partition,
+            wants=job.wants,
+        )
         for job in replies.jobs(slurm.jobs()).rows
     )
     return SlurmView(nodes, jobs)

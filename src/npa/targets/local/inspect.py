@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from npa.health.observation import Daemon, Observation
+from npa.render.local import nodes
 from npa.render.local.world import World
 
 
@@ -12,7 +13,7 @@ def observe(name: str, world: World) -> Observation:
     if record is None:
         return Observation(name, "local", "present" if world.lab else "absent")
     daemons = []
-    for node, wanted in record.daemons.items():
+    for node, wanted in nodes.daemons(record.cluster).items():
         running = world.nodes.get(node)
         for daemon in wanted:
             pid = running.daemons.get(daemon, 0) if running else 0
@@ -21,9 +22,9 @@ def observe(name: str, world: World) -> Observation:
         name=name,
         target="local",
         state="present" if world.lab else "stopped",
-        expected_workers=record.workers,
-        expected_cpus=record.cpus,
-        expected_gpus=record.gpus,
+        expected_workers=record.cluster.workers,
+        expected_cpus=sum(pool.size * pool.machine.cpus for pool in record.cluster.pools),
+        expected_gpus=sum(pool.size * pool.machine.gpus for pool in record.cluster.pools),
         daemons=tuple(daemons),
         nodes=world.slurm.nodes if world.slurm else None,
         jobs=world.slurm.jobs if world.slurm else None,

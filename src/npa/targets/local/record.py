@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from npa.cluster import codec
 from npa.errors import RefusedError
 from npa.render.local.world import Record
 from npa.tools import disk
@@ -30,12 +31,12 @@ def load(path: Path) -> Record | None:
 
 def save(path: Path, record: Record) -> None:
     """Write the record, whole or not at all."""
-    disk.write(path, json.dumps({"schema": SCHEMA, **asdict(record)}, indent=1) + "\n", mode=0o600)
+    document = {"schema": SCHEMA, **asdict(record), "cluster": codec.encode(record.cluster)}
+    disk.write(path, json.dumps(document, indent=1) + "\n", mode=0o600)
 
 
 def _decode(found: dict[str, Any]) -> Record:
     if found.pop("schema") != SCHEMA:
         raise ValueError("another schema")
-    found["workers"] = tuple(found["workers"])
-    found["daemons"] = {node: tuple(names) for node, names in found["daemons"].items()}
+    found["cluster"] = codec.decode(found["cluster"])
     return Record(**found)

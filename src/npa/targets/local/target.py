@@ -94,7 +94,9 @@ class LocalTarget:
             if found:
                 lab, _ = gather.processes(self._paths.layout(name), name)
                 state = "present" if lab else "stopped"
-                yield Summary(name, "local", state, len(found.workers), found.slurm_version, found.created)
+                yield Summary(
+                    name, "local", state, len(found.cluster.workers), found.slurm_version, found.created
+                )
 
     def execute(self, name: str, node: str, argv: Sequence[str], *, root: str, network: str) -> int:
         """Run a command on a node with our own terminal."""
@@ -136,9 +138,7 @@ class LocalTarget:
             image.digest,
             addresses.assign(known, nodes.names(cluster)),
         )
-        plan = steps.plan(
-            wanted, world, force=options.force, wait_for_jobs=options.wait_for_jobs, notes=notes
-        )
+        plan = steps.plan(wanted, world, options, notes)
         return plan, wanted, world, image
 
     def _image(self, version: str, record: Record | None) -> Image:
@@ -158,10 +158,7 @@ class LocalTarget:
             slurm_version=image.slurm_version,
             cgroups=world.record.cgroups if world.record else {},
             addresses=wanted.addresses,
-            workers=cluster.workers,
-            cpus=sum(pool.size * pool.machine.cpus for pool in cluster.pools),
-            gpus=sum(pool.size * pool.machine.gpus for pool in cluster.pools),
-            daemons={node.name: tuple(process.name for process in node.processes) for node in wanted.nodes},
+            cluster=cluster,
             loaded=world.record.loaded if world.record else {},
         )
 
