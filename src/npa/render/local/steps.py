@@ -241,8 +241,9 @@ def _unchanged(desired: Desired, found: Changes) -> Iterator[str]:
     control = [node.name for node in desired.nodes if node.name in kept_control]
     if control:
         yield f"control plane {', '.join(control)}"
+    shrinking = {name.rpartition("-")[0] for name in found.remove}
     for pool in desired.cluster.pools:
-        if pool.size and kept.issuperset(pool.nodes):
+        if pool.size and kept.issuperset(pool.nodes) and pool.name not in shrinking:
             yield f"pool {pool.name}"
 
 

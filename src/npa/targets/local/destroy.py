@@ -11,7 +11,7 @@ from npa.plan.model import Event, Plan, Step
 from npa.render.local.layout import Layout
 from npa.render.local.world import World
 from npa.targets.base import Listener
-from npa.targets.local import stop
+from npa.targets.local import gather, stop
 from npa.tools import cgroup, disk
 
 
@@ -49,7 +49,7 @@ def plan(name: str, world: World, layout: Layout, *, force: bool) -> Plan:
 
 def _ran_jobs(world: World) -> bool:
     """Say whether jobs may be there: none are before slurmctld has read its files for the first time."""
-    return world.record is not None and "slurmctld" in world.record.loaded
+    return world.record is None or "slurmctld" in world.record.loaded
 
 
 def apply(layout: Layout, world: World, agreed: Plan, heard: Listener) -> None:
@@ -65,7 +65,8 @@ def apply(layout: Layout, world: World, agreed: Plan, heard: Listener) -> None:
 
 
 def _remove(layout: Layout, world: World) -> None:
-    groups = tuple(world.record.cgroups.values()) if world.record else ()
+    found = world.record.cgroups if world.record else cgroup.lab_groups(gather.group_name(layout))
+    groups = tuple(found.values())
     deadline = time.monotonic() + stop.KILLED
     # a group can be removed once the kernel has let go of its last process
     while left := cgroup.remove(groups):

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
-from npa.errors import ToolError, UnknownError
+from npa.errors import RefusedError, ToolError, UnknownError
 from npa.health.observation import SlurmNode
 from npa.plan.model import JobRef
 from npa.render.local.layout import Layout
@@ -23,11 +23,15 @@ KEEP = ("slurm.key", "jwt_hs256.key", "resolv.conf", "npa_ed25519", "npa_ed25519
 SLURM_TIMEOUT = 20.0  # seconds
 
 
-def gather(layout: Layout, name: str, *, users: bool) -> World:
-    """Return what is there; `users` reads the jail's accounts too."""
-    record = records.load(Path(layout.record))
+def gather(layout: Layout, name: str, *, users: bool = False, ending: bool = False) -> World:
+    """Return what is there; `users` reads the jail's accounts too.
+
+    Raises RefusedError for a record that cannot be read, but not for a cluster that is `ending`: what its
+    record says is no longer needed then.
+    """
+    record = _record(layout, ending)
     lab, nodes = processes(layout, name)
-    slurm, problem = _slurm(record, nodes)
+    slurm, problem = _slurm(nodes)
     return World(
         record=record,
         lab=lab,
@@ -37,6 +41,15 @@ def gather(layout: Layout, name: str, *, users: bool) -> World:
         slurm_problem=problem,
         users=_users(nodes) if users else None,
     )
+
+
+def _record(layout: Layout, ending: bool) -> Record | None:
+    try:
+        return records.load(Path(layout.record))
+    except RefusedError:
+        if not ending:
+            raise
+        return None
 
 
 def processes(layout: Layout, name: str) -> tuple[int, dict[str, Running]]:
@@ -123,8 +136,8 @@ def view(slurm: Slurm) -> SlurmView:
     return SlurmView(nodes, jobs)
 
 
-def _slurm(record: Record | None, nodes: dict[str, Running]) -> tuple[SlurmView | None, str]:
-    if record is None or not nodes:
+def _slurm(nodes: dict[str, Running]) -> tuple[SlurmView | None, str]:
+    if not nodes:
         return None, "the cluster is not running"
     slurm = slurm_of(nodes)
     if slurm is None:

@@ -25,7 +25,7 @@ def load(path: Path) -> Record | None:
     except (KeyError, TypeError, ValueError) as error:
         raise RefusedError(
             f"{path} is not a record of this version of npa: {error!r}",
-            hint="use the version that wrote it, or restore the file",
+            hint="use the version that wrote it, restore the file, or destroy the cluster with `--force`",
         ) from error
 
 

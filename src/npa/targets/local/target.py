@@ -70,17 +70,21 @@ class LocalTarget:
 
     def plan_destroy(self, name: str, options: Options) -> Plan:
         """Return the steps that leave nothing of a cluster; raises NotFoundError where there is none."""
-        return destroy.plan(name, self._world(name), self._paths.layout(name), force=options.force)
+        return destroy.plan(
+            name, self._world(name, ending=True), self._paths.layout(name), force=options.force
+        )
 
     def destroy(self, name: str, plan: Plan, options: Options, heard: Listener) -> None:
         """Do them; raises RefusedError when jobs have started that the plan does not name."""
         with self._locked(name):
-            now = destroy.plan(name, self._world(name), self._paths.layout(name), force=options.force)
+            now = destroy.plan(
+                name, self._world(name, ending=True), self._paths.layout(name), force=options.force
+            )
             if not set(now.killed_jobs) <= set(plan.killed_jobs):
                 raise RefusedError(
                     f"jobs have started on {name} since the plan was made", hint="run the command again"
                 )
-            destroy.apply(self._paths.layout(name), self._world(name), now, heard)
+            destroy.apply(self._paths.layout(name), self._world(name, ending=True), now, heard)
 
     def inspect(self, name: str) -> Observation:
         """Read what is there now."""
@@ -162,10 +166,10 @@ class LocalTarget:
             loaded=world.record.loaded if world.record else {},
         )
 
-    def _world(self, name: str, *, users: bool = False) -> World:
+    def _world(self, name: str, *, users: bool = False, ending: bool = False) -> World:
         if not _NAME.fullmatch(name):
             raise NotFoundError(f"no cluster can have the name {name!r}", hint="see `npa soperator list`")
-        return gather.gather(self._paths.layout(name), name, users=users)
+        return gather.gather(self._paths.layout(name), name, users=users, ending=ending)
 
     def _running(self, name: str) -> Mapping[str, int]:
         """Return the first process of each running node; raises NotFoundError where there is no cluster."""
