@@ -98,6 +98,18 @@ def destroy(
     return agreed
 
 
+def watch(name: str, heard: Listener, stopped: Callable[[], bool]) -> None:
+    """Keep a cluster as it was last asked for, until `stopped` says so or the cluster is gone.
+
+    Raises NotFoundError where there is no cluster of that name.
+    """
+    from npa.targets.local import watch as watcher
+
+    place = _local()
+    place.inspect(name)
+    watcher.watch(lambda choose: place.repair(name, choose, heard), heard, stopped)
+
+
 def clusters() -> tuple[Summary, ...]:
     """Return the clusters that this machine knows, by name."""
     return tuple(_local().list())

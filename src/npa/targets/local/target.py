@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -64,9 +64,7 @@ class LocalTarget:
                     f"the world has moved on since this plan for {cluster.name} was made",
                     hint="plan again, and look at what changed",
                 )
-            Deployment(
-                wanted, world, image, self._rootfs, self._record(wanted, world, image), options, heard
-            ).run(plan)
+            self._deployment(wanted, world, image, options, heard).run(plan)
 
     def plan_destroy(self, name: str, options: Options) -> Plan:
         """Return the steps that leave nothing of a cluster; raises NotFoundError where there is none."""
@@ -85,6 +83,22 @@ class LocalTarget:
                     f"jobs have started on {name} since the plan was made", hint="run the command again"
                 )
             destroy.apply(self._paths.layout(name), self._world(name, ending=True), now, heard)
+
+    def repair(self, name: str, choose: Callable[[Plan], Plan], heard: Listener) -> Plan:
+        """Do what is chosen of the steps from what is there to what was last asked for; returns them.
+
+        Raises NotFoundError where there is no cluster.
+        """
+        with self._locked(name):
+            record = records.load(Path(self._paths.layout(name).record))
+            if record is None:
+                raise NotFoundError(f"no cluster {name!r} on this machine", hint="see `npa soperator list`")
+            options = Options()
+            made, wanted, world, image = self._plan(record.cluster, options)
+            chosen = choose(made)
+            if chosen.steps:
+                self._deployment(wanted, world, image, options, heard).run(chosen)
+            return chosen
 
     def inspect(self, name: str) -> Observation:
         """Read what is there now."""
@@ -151,6 +165,12 @@ class LocalTarget:
             return Image(record.image, Path(record.rootfs), record.slurm_version)
         digest = self._rootfs.digest(version)
         return self._rootfs.find(version) or Image(digest, self._paths.cache / digest, version)
+
+    def _deployment(
+        self, wanted: Desired, world: World, image: Image, options: Options, heard: Listener
+    ) -> Deployment:
+        record = self._record(wanted, world, image)
+        return Deployment(wanted, world, image, self._rootfs, record, options, heard)
 
     def _record(self, wanted: Desired, world: World, image: Image) -> Record:
         cluster = wanted.cluster
