@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from npa.errors import DestructiveError
 from npa.plan.model import JobRef, Step
-from npa.slurm import hostlist, reasons
+from npa.slurm import drains, hostlist, lookup, reasons, replies
 from npa.targets.base import Options
 from npa.targets.local import gather
 from npa.tools.slurm import Slurm
@@ -24,14 +24,15 @@ def drain(slurm: Slurm, step: Step, options: Options, note: Callable[[str], None
     """
     there = {node.name: node for node in gather.view(slurm).nodes}
     ours = [name for name in step.nodes if name in there and "DRAIN" not in there[name].state.flags]
+    reason = reasons.leaving(step.reason)
     if ours:
-        slurm.update_nodes(hostlist.compress(ours), "DRAIN", reasons.leaving(step.reason))
+        slurm.update_nodes(hostlist.compress(ours), "DRAIN", reason)
     left = _wait(slurm, step.nodes, options.wait_for_jobs, note)
     if left and options.force:
         slurm.cancel([job.id for job in left])
         left = _wait(slurm, step.nodes, CANCEL, note)
     if left:
-        resume(slurm, ours)
+        resume(slurm, ours, reason)
         raise DestructiveError(
             f"{_said(left)} still run on {step.subject}",
             [step.subject],
@@ -39,14 +40,17 @@ def drain(slurm: Slurm, step: Step, options: Options, note: Callable[[str], None
         )
 
 
-def resume(slurm: Slurm, names: Sequence[str]) -> None:
-    """Give back nodes that npa drained; the reason is read again right before, and another's drain stays."""
-    there = {node.name: node for node in gather.view(slurm).nodes}
-    ours = [
-        name
-        for name in names
-        if name in there and "DRAIN" in there[name].state.flags and reasons.ours(there[name].reason)
-    ]
+def resume(slurm: Slurm, names: Sequence[str], reason: str = "") -> None:
+    """Give back nodes that npa drained; the reason is read again right before, and another's drain stays.
+
+    With a reason only nodes that bear exactly it are given back.
+    """
+    rows = replies.nodes(slurm.nodes())
+    ours = []
+    for name in names:
+        seen = lookup.node(rows, name)
+        if drains.may_resume(seen, reason) if reason else drains.may_resume_ours(seen):
+            ours.append(name)
     if ours:
         slurm.update_nodes(hostlist.compress(ours), "RESUME")
 
