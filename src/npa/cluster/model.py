@@ -44,6 +44,7 @@ class Pool:
     fabric: str = ""  # InfiniBand fabric; empty where nodes do not cluster
     features: tuple[str, ...] = ()
     capacity: CapacityMode = "on-demand"
+    ephemeral: bool = False  # nodes are powered up for jobs, and down when idle
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -96,6 +97,11 @@ class Cluster:
     def workers(self) -> tuple[str, ...]:
         """Every worker's name, pool by pool."""
         return tuple(node for pool in self.pools for node in pool.nodes)
+
+    @property
+    def elastic(self) -> frozenset[str]:
+        """Names of the workers that are there only while Slurm wants them."""
+        return frozenset(node for pool in self.pools if pool.ephemeral for node in pool.nodes)
 
     @property
     def accounting_node(self) -> str:

@@ -56,6 +56,7 @@ def _pools(written: WorkerPoolSpec) -> Iterator[Pool]:
             fabric=written.fabric,
             features=written.features,
             capacity=written.capacity_mode,
+            ephemeral=written.ephemeral,
         )
 
 

@@ -13,6 +13,21 @@ from npa.slurm.states import JobState
 
 SCHEMA_VERSION = "npa.soperator.status/v1"
 
+# what an elastic node goes through between off and on; it does not respond while it is off
+_POWER = frozenset(
+    {
+        "CLOUD",
+        "NOT_RESPONDING",
+        "PLANNED",
+        "POWERED_DOWN",
+        "POWERING_DOWN",
+        "POWERING_UP",
+        "POWER_DOWN",
+        "POWER_UP",
+    }
+    | {"COMPLETING", "RESERVED"}
+)
+
 Severity = Literal["error", "unknown", "warning"]  # a warning alone leaves the cluster healthy
 Status = Literal["healthy", "degraded", "stopped", "unknown"]
 
@@ -84,7 +99,7 @@ def assess(seen: Observation) -> Report:
         nominal=Capacity(len(seen.expected_workers), seen.expected_cpus, seen.expected_gpus),
         schedulable=_schedulable(seen) if present else Capacity(),
         findings=findings,
-        nodes=None if seen.nodes is None else tuple(_row(node) for node in seen.nodes),
+        nodes=None if seen.nodes is None else tuple(_row(seen, node) for node in seen.nodes),
         jobs=_job_counts(seen),
         daemons=seen.daemons,
         slurm_version=seen.slurm_version,
@@ -153,7 +168,7 @@ def _unschedulable(seen: Observation, nodes: tuple[SlurmNode, ...]) -> Iterator[
     """Yield one finding for all nodes of one state and reason."""
     groups: dict[tuple[str, str], list[SlurmNode]] = {}
     for node in nodes:
-        if not node.state.schedulable:
+        if not _takes_jobs(seen, node):
             groups.setdefault((str(node.state), node.reason), []).append(node)
     for (state, reason), members in groups.items():
         names = hostlist.compress(hostlist.ordered(node.name for node in members))
@@ -203,15 +218,22 @@ def _schedulable(seen: Observation) -> Capacity | None:
     if seen.nodes is None:
         return None
     expected = set(seen.expected_workers)
-    able = [node for node in seen.nodes if node.state.schedulable and node.name in expected]
+    able = [node for node in seen.nodes if _takes_jobs(seen, node) and node.name in expected]
     return Capacity(len(able), sum(node.cpus for node in able), sum(_gpus(node) or 0 for node in able))
 
 
-def _row(node: SlurmNode) -> NodeRow:
+def _takes_jobs(seen: Observation, node: SlurmNode) -> bool:
+    """Say whether a job may start on a node: an elastic one that is off is powered up for it."""
+    if node.name in seen.elastic and not node.state.unknown:
+        return not node.state.flags - _POWER and node.state.base != "DOWN"
+    return node.state.schedulable
+
+
+def _row(seen: Observation, node: SlurmNode) -> NodeRow:
     return NodeRow(
         name=node.name,
         state=str(node.state).lower(),
-        schedulable=node.state.schedulable,
+        schedulable=_takes_jobs(seen, node),
         reason=node.reason,
         cpus=node.cpus,
         cpus_allocated=node.cpus_allocated,

@@ -44,6 +44,7 @@ class Observation:
     target: str
     state: Literal["absent", "stopped", "present"]
     expected_workers: tuple[str, ...] = ()
+    elastic: frozenset[str] = frozenset()  # of the workers, those that are there only while they are wanted
     expected_cpus: int = 0
     expected_gpus: int = 0
     daemons: tuple[Daemon, ...] = ()

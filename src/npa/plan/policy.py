@@ -48,6 +48,7 @@ TABLE: dict[tuple[str, str], Rule] = {
     ("pool", "platform"): Rule("hot", "what Slurm sees of it is the machine"),
     ("pool", "preset"): Rule("hot", "what Slurm sees of it is the machine"),
     ("pool", "capacity"): Rule("hot", "only a cloud knows capacity modes"),
+    ("pool", "ephemeral"): Rule("drain", "static and elastic nodes start and end differently"),
     ("pool", "origin"): Rule("hot", "a name in the spec"),
     ("partition", "added"): Rule("reconfigure", _FILES),
     ("partition", "removed"): Rule(

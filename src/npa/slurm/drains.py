@@ -17,6 +17,8 @@ from npa.slurm.states import NodeState
 Verdict = Literal["ok", "fail", "unknown"]  # of a check; unknown: it could not tell
 Reboot = Literal["", "asked", "under way", "overdue"]
 
+REBOOT_DEADLINE = timedelta(minutes=30)  # within which a node has booted
+
 _REBOOTING = frozenset({"REBOOT_REQUESTED", "REBOOT_ISSUED"})
 
 
@@ -78,7 +80,9 @@ def blind(verdicts: int, unknown: int, percent: int = 20) -> bool:
     return unknown * 100 > verdicts * percent
 
 
-def reboot(state: NodeState, since: datetime | None, now: datetime, deadline: timedelta) -> Reboot:
+def reboot(
+    state: NodeState, since: datetime | None, now: datetime, deadline: timedelta = REBOOT_DEADLINE
+) -> Reboot:
     """Return how far a reboot through Slurm is; `since` is when its reason was set.
 
     A node that reboots is down or drained by design: it is neither unhealthy nor to be given back, until the

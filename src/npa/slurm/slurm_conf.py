@@ -18,6 +18,8 @@ MANAGED = frozenset(
     | {"slurmdlogfile", "slurmctldport", "slurmdport", "slurmctldparameters", "slurmdparameters"}
     | {"grestypes", "plugstackconfig", "topologyplugin", "accountingstoragetype", "accountingstoragehost"}
     | {"accountingstorageport", "nodename", "nodeset", "partitionname", "downnodes", "frontendname"}
+    | {"reconfigflags", "resumefailprogram", "resumeprogram", "resumerate", "suspendexcnodes"}
+    | {"suspendexcparts", "suspendexcstates", "suspendprogram", "suspendrate"}
 )
 
 
@@ -42,7 +44,13 @@ def _user_line(key: str, value: str) -> Line:
 def _settings(cluster: Cluster, runtime: Runtime) -> Iterator[Line]:
     for host in cluster.controllers:
         yield conf.line(("SlurmctldHost", host))
-    groups = (_identity(cluster, runtime), _paths(runtime), _behaviour(), _confinement(runtime))
+    groups = (
+        _identity(cluster, runtime),
+        _paths(runtime),
+        _behaviour(),
+        _confinement(runtime),
+        _power(cluster, runtime),
+    )
     for group in (*groups, _scheduling(cluster), _accounting(cluster), _release(cluster)):
         yield from (conf.line(pair) for pair in group)
 
@@ -94,6 +102,26 @@ def _confinement(runtime: Runtime) -> Iterator[tuple[str, object]]:
     yield "PrologFlags", "Contain"
 
 
+def _power(cluster: Cluster, runtime: Runtime) -> Iterator[tuple[str, object]]:
+    """Elastic nodes: both programs only ring for the power agent, which asks slurmctld what it wants."""
+    if not any(pool.ephemeral for pool in cluster.pools):
+        return
+    static = [node for pool in cluster.pools if not pool.ephemeral for node in pool.nodes]
+    yield "ResumeProgram", f"{runtime.etc}/power"
+    yield "SuspendProgram", f"{runtime.etc}/power"
+    yield "ResumeFailProgram", f"{runtime.etc}/power"
+    yield "SuspendTime", 60
+    yield "ResumeTimeout", 60
+    yield "SuspendTimeout", 10
+    # all nodes of a job at once, and a whole pool: there is no cloud to be gentle with
+    yield "ResumeRate", 0
+    yield "SuspendRate", 0
+    if static:
+        yield "SuspendExcNodes", hostlist.compress(static)
+    # a reconfigure would otherwise forget which nodes are off
+    yield "ReconfigFlags", "KeepPowerSaveSettings"
+
+
 def _scheduling(cluster: Cluster) -> Iterator[tuple[str, object]]:
     yield "SelectType", "select/cons_tres"
     yield "SelectTypeParameters", "CR_Core_Memory"
@@ -135,7 +163,8 @@ def _nodes(pools: Iterable[Pool]) -> Iterator[Line]:
             yield conf.comment(f"pool {pool.name} has no nodes")
             continue
         names = hostlist.compress(pool.nodes)
-        yield conf.line(("NodeName", names), *_shape(pool), ("State", "UNKNOWN"))
+        state = "CLOUD" if pool.ephemeral else "UNKNOWN"
+        yield conf.line(("NodeName", names), *_shape(pool), ("State", state))
         yield conf.line(("NodeSet", pool.name), ("Nodes", names))
 
 

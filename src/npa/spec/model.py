@@ -101,6 +101,9 @@ class WorkerPoolSpec(Model):
             items={"type": "string", "pattern": FEATURE_PATTERN},
         ),
     ] = ()
+    ephemeral: Annotated[
+        bool, says("whether nodes are powered up for jobs and down when idle, not kept running")
+    ] = False
 
     @property
     def has_gpus(self) -> bool:

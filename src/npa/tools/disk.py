@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -62,19 +63,25 @@ def load_json(path: Path) -> dict[str, Any] | None:
 
 
 @contextlib.contextmanager
-def lock(path: Path, busy: str) -> Iterator[None]:
+def lock(path: Path, busy: str, *, patience: float = 0.0) -> Iterator[None]:
     """Hold an exclusive lock; raises RefusedError with `busy` when somebody else does (flock(2)).
+
+    `patience` is how many seconds to wait for it.
 
     The file goes away with the lock, and a lock on a file that has gone is taken anew.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    deadline = time.monotonic() + patience
     while True:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(fd)
-            raise RefusedError(busy, hint="wait for it to end, then try again") from None
+            if time.monotonic() >= deadline:
+                raise RefusedError(busy, hint="wait for it to end, then try again") from None
+            time.sleep(0.05)
+            continue
         with contextlib.suppress(FileNotFoundError):
             if os.stat(path).st_ino == os.fstat(fd).st_ino:
                 break

@@ -38,16 +38,26 @@ def find(pid: int) -> Process | None:
 
 def everything() -> list[Process]:
     """Return all living processes."""
-    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    return [process for pid in pids if (process := find(pid))]
+    return [process for pid in pids() if (process := find(pid))]
+
+
+def pids() -> list[int]:
+    """Return the numbers of all processes."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
 def title(pid: int) -> str:
     """Return the first word of a process's command line; "" for one that is gone or has none."""
+    return next(iter(command(pid)), "")
+
+
+def command(pid: int) -> list[str]:
+    """Return a process's command line; empty for one that is gone or has none."""
     try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0", 1)[0].decode(errors="replace")
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except (FileNotFoundError, ProcessLookupError):
-        return ""
+        return []
+    return [word.decode(errors="replace") for word in words[:-1]]
 
 
 def listens(pid: int, port: int) -> bool:

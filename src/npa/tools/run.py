@@ -114,6 +114,15 @@ def interactive(argv: Sequence[str]) -> int:
                 return code if code >= 0 else 128 - code
 
 
+def detached(argv: Sequence[str], log: Path) -> None:
+    """Start a program that outlives us, in a session of its own, with its output appended to a file."""
+    with open(log, "ab") as file:
+        process = subprocess.Popen(
+            list(argv), stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True, cwd="/"
+        )
+    process.returncode = 0  # it is not ours to wait for: this keeps Popen from saying that it still runs
+
+
 def missing(program: str) -> ToolMissingError:
     """Return the error for a program that is not installed."""
     package = PACKAGES.get(program, program)

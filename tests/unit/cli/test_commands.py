@@ -31,6 +31,7 @@ COMMANDS = (
     "list",
     "exec",
     "logs",
+    "watch",
     "explain",
     "schema",
 )

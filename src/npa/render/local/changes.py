@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
+from npa.render.local import power
 from npa.render.local.desired import Desired
 from npa.render.local.model import Node
 from npa.render.local.world import World
@@ -18,6 +19,8 @@ class Changes:
     start: tuple[Node, ...]  # not running
     replace: tuple[Node, ...]  # running, but put together otherwise
     remove: tuple[str, ...]  # running, and no longer asked for
+    power_up: tuple[Node, ...]  # elastic, wanted by Slurm, and not running
+    power_down: tuple[str, ...]  # elastic, running, and let go of by Slurm
     keep: tuple[Node, ...]
     daemons: tuple[tuple[str, str], ...]  # (node, daemon) that should run on a kept node and does not
     write: tuple[str, ...]  # paths
@@ -31,11 +34,19 @@ class Changes:
 
 def compare(desired: Desired, world: World) -> Changes:
     """Return what differs."""
-    start, replace, keep = [], [], []
+    start: list[Node] = []
+    replace: list[Node] = []
+    keep: list[Node] = []
+    power_up: list[Node] = []
+    power_down: list[Node] = []
+    elastic, powered = desired.cluster.elastic, power.wanted(desired.cluster, world.slurm)
     for node in desired.nodes:
         running = world.nodes.get(node.name)
-        if running is None:
-            start.append(node)
+        if node.name in elastic and powered.get(node.name) is (running is None):
+            # Slurm's wish and what runs differ
+            (power_up if running is None else power_down).append(node)
+        elif running is None:
+            start += [] if node.name in elastic else [node]
         elif running.fingerprint != desired.fingerprint(node):
             replace.append(node)
         else:
@@ -46,6 +57,8 @@ def compare(desired: Desired, world: World) -> Changes:
         start=tuple(start),
         replace=tuple(replace),
         remove=tuple(name for name in world.nodes if name not in wanted),
+        power_up=tuple(power_up),
+        power_down=tuple(node.name for node in power_down),
         keep=tuple(keep),
         daemons=tuple(
             (node.name, process.name)

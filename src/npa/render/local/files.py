@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from npa.cluster.model import Cluster
+from npa.render.local import power
 from npa.render.local.layout import Layout
 from npa.render.local.nodes import SLURM_UID
 from npa.slurm import files as slurm_files
@@ -52,6 +53,8 @@ def _files(
         yield File(f"{layout.daemons_etc}/{file.name}", file.text, file.mode, SLURM_UID if private else 0)
         if not private:
             yield File(f"{layout.jail_etc}/{file.name}", file.text, file.mode)
+    if cluster.elastic:
+        yield File(f"{layout.daemons_etc}/{power.PROGRAM_NAME}", power.PROGRAM, 0o755)
     hosts = [("127.0.0.1", "localhost"), *((address, name) for name, address in addresses.items())]
     yield File(f"{layout.net_etc}/hosts", "".join(f"{address} {name}\n" for address, name in hosts))
     yield File(f"{layout.ssh_etc}/sshd_config", _SSHD)

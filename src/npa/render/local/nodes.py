@@ -52,13 +52,16 @@ def render(
     machines = {node: pool.machine for pool in cluster.pools for node in pool.nodes}
     system, run, jail = tuple(_system(cgroups=cgroups)), tuple(_run()), tuple(_jail())
     devices = {gpus: tuple(_gpus(gpus)) for gpus in {machine.gpus for machine in machines.values()} | {0}}
+    elastic = cluster.elastic
     nodes = []
     for name in names(cluster):
         machine = machines.get(name)
         role = WORKER if machine else name.rpartition("-")[0]
         gpus = devices[machine.gpus if machine else 0]
         setup = (*system, *gpus, *run, *_slurm(layout, name), *_role(role, layout))
-        nodes.append(Node(name, addresses[name], _shape(machine), setup, jail, _processes(role, name)))
+        nodes.append(
+            Node(name, addresses[name], _shape(machine), setup, jail, _processes(role, name, name in elastic))
+        )
     return tuple(nodes)
 
 
@@ -159,7 +162,7 @@ def _jail() -> Iterator[Setup]:
     yield Bind("/etc/npa", f"{JAIL}/etc/npa", read_only=True)
 
 
-def _processes(role: str, name: str) -> tuple[Process, ...]:
+def _processes(role: str, name: str, elastic: bool = False) -> tuple[Process, ...]:
     if role == CONTROLLER:
         return (Process("slurmctld", ("sh", "-c", _SLURMCTLD), SLURM_UID, SLURM_UID),)
     if role == ACCOUNTING:
@@ -172,4 +175,6 @@ def _processes(role: str, name: str) -> tuple[Process, ...]:
     if role == REST:
         serve = ("slurmrestd", "-a", "rest_auth/jwt", "0.0.0.0:6820")
         return (Process("slurmrestd", serve, NOBODY, NOBODY, (("SLURM_JWT", "daemon"),)),)
-    return (Process("slurmd", ("slurmd", "-D", "-N", name)),)
+    # -b: it booted now, not with the machine; slurmctld compares that with when it asked for the node
+    boot = ("-b",) if elastic else ()
+    return (Process("slurmd", ("slurmd", "-D", *boot, "-N", name)),)

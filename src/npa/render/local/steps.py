@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from typing import cast
 
 from npa.cluster.model import ACCOUNTING, CONTROLLER
 from npa.errors import RefusedError, UnknownError
 from npa.plan import diff, policy
-from npa.plan.model import Change, Options, Plan, Step
-from npa.render.local import changes
+from npa.plan.model import Change, Options, Plan, Step, Verb
+from npa.render.local import changes, power
 from npa.render.local.changes import Changes
 from npa.render.local.desired import Desired
 from npa.render.local.model import Node
 from npa.render.local.world import World
 from npa.slurm import hostlist, reasons
+
+POWER = "power-"  # keys of the steps that Slurm asks for, and not the spec
 
 
 def plan(desired: Desired, world: World, options: Options, notes: tuple[str, ...] = ()) -> Plan:
@@ -33,11 +36,13 @@ def plan(desired: Desired, world: World, options: Options, notes: tuple[str, ...
         *_files(desired, found, world),
         *_control_plane(desired, found, world),
         *_pools(desired, found, world),
+        *_power(desired, found, world),
         *_users(desired, world),
         *_resumptions(desired, found, world),
     ]
-    workers = desired.cluster.workers
-    if steps and workers:
+    elastic = desired.cluster.elastic
+    workers = tuple(name for name in desired.cluster.workers if name not in elastic)
+    if workers and any(not step.key.startswith(POWER) for step in steps):
         steps.append(Step("wait", "workers", "until Slurm may schedule on them", "wait:workers", workers))
     return Plan(
         cluster=desired.cluster.name,
@@ -97,8 +102,8 @@ def _endings(found: Changes, world: World, options: Options) -> Iterator[Step]:
     known = _known_workers(world)
     for names, why in groups:
         workers = [name for name in names if name in known]
-        for pool, members in groupby(workers, key=lambda name: name.rpartition("-")[0]):
-            yield from _worker_endings(pool, tuple(members), why, world, options)
+        for pool, members in _by_pool(workers):
+            yield from _worker_endings(pool, members, why, world, options)
         others = tuple(name for name in names if name not in known)
         if others:
             yield Step("stop", _called(others), why, f"stop:control plane, {why}", others)
@@ -216,6 +221,28 @@ def _pools(desired: Desired, found: Changes, world: World) -> Iterator[Step]:
         yield Step("restart", f"slurmd on {hostlist.compress(dead)}", "not running", "restart:slurmd", dead)
 
 
+def _power(desired: Desired, found: Changes, world: World) -> Iterator[Step]:
+    """Do as Slurm wishes with elastic nodes, and keep the agent that does so from now on."""
+    elastic = desired.cluster.elastic
+    if bool(elastic) is not bool(world.agent):
+        verb, why = ("start", "elastic pools need it") if elastic else ("stop", "no pool is elastic")
+        yield Step(cast(Verb, verb), "power agent", why, f"{verb}:agent")
+    for pool, names in _by_pool(found.power_down):
+        yield Step("stop", _called(names), "let go of by Slurm", f"{POWER}down:{pool}", names)
+    for pool, names in _by_pool(node.name for node in found.power_up):
+        yield Step("start", _called(names), "wanted by Slurm", f"{POWER}up:{pool}", names)
+    lost = power.failed(desired.cluster, world.slurm)
+    if lost:
+        yield Step(
+            "resume", _called(lost), "did not come up, and go back to their pool", f"{POWER}return", lost
+        )
+
+
+def _by_pool(names: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for pool, members in groupby(names, key=lambda name: name.rpartition("-")[0]):
+        yield pool, tuple(members)
+
+
 def _users(desired: Desired, world: World) -> Iterator[Step]:
     """Accounts are only ever added: what a user has in the jail is theirs."""
     there = world.users or frozenset()
@@ -241,9 +268,10 @@ def _unchanged(desired: Desired, found: Changes) -> Iterator[str]:
     control = [node.name for node in desired.nodes if node.name in kept_control]
     if control:
         yield f"control plane {', '.join(control)}"
+    elastic = desired.cluster.elastic
     shrinking = {name.rpartition("-")[0] for name in found.remove}
     for pool in desired.cluster.pools:
-        if pool.size and kept.issuperset(pool.nodes) and pool.name not in shrinking:
+        if pool.size and kept.union(elastic).issuperset(pool.nodes) and pool.name not in shrinking:
             yield f"pool {pool.name}"
 
 

@@ -72,6 +72,7 @@ class World:
 
     record: Record | None
     image_cached: bool = False
+    agent: int = 0  # PID of the power agent; 0 where it is not running
     lab: int = 0  # PID of the lab's first process; 0 where it is not running
     nodes: Mapping[str, Running] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)  # of those that npa manages

@@ -12,7 +12,7 @@ _REASONS = {
     "daemons, their users, ports and processes are placed by npa": _words(
         "BackupAddr BackupController ControlAddr ControlMachine SlurmctldAddr SlurmctldHost SlurmctldPort "
         "SlurmctldPortRange SlurmctldPidFile SlurmdPidFile SlurmdPort SlurmdUser SlurmUser "
-        "SlurmctldPrimaryOnProg SlurmctldPrimaryOffProg"
+        "SlurmctldPrimaryOnProg SlurmctldPrimaryOffProg SlurmctldParameters SlurmdParameters"
     ),
     "daemons trust each other by a key that npa makes": _words(
         "AuthAltParameters AuthAltTypes AuthInfo AuthType CredType CryptoType JobCredentialPrivateKey "
@@ -25,6 +25,10 @@ _REASONS = {
         "DownNodes FrontendName FrontendAddr GresTypes NodeAddr NodeHostName NodeName NodeSet"
     ),
     "partitions come from `partitions`": ("PartitionName",),
+    "elastic pools are powered by npa": _words(
+        "ReconfigFlags ResumeFailProgram ResumeProgram ResumeRate SuspendExcNodes SuspendExcParts "
+        "SuspendExcStates SuspendProgram SuspendRate"
+    ),
     "it comes from `accounting`": ("AccountingStorage", "JobCompHost", "JobCompPass", "JobCompUser"),
     "the topology comes from the fabrics": ("TopologyPlugin",),
     "jobs enter the shared root through it": ("PlugStackConfig",),

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from npa.errors import NpaError, ToolError
 from npa.plan.model import Event, Plan, Step
-from npa.render.local import steps
+from npa.render.local import power, steps
 from npa.render.local.desired import Desired
 from npa.render.local.world import Record, Running, World
 from npa.slurm import hostlist
 from npa.targets.base import Listener, Options
 from npa.targets.local import create, drains, gather, stop, waits
 from npa.targets.local import record as records
-from npa.tools import cgroup, container, disk
+from npa.tools import cgroup, container, disk, run
 from npa.tools.container import Containers, Restart
 from npa.tools.rootfs import Image, Rootfs
 from npa.tools.slurm import Slurm
@@ -69,6 +69,9 @@ class Deployment:
             "reconfigure": self._reconfigure,
             "resume:nodes": self._resume,
             "wait:workers": self._wait_workers,
+            "start:agent": self._start_agent,
+            "stop:agent": self._stop_agent,
+            "power-return": self._return,
         }
         verbs: dict[str, Callable[[Step], None]] = {
             "drain": self._drain,
@@ -113,12 +116,39 @@ class Deployment:
     def _start(self, step: Step) -> None:
         lab, _ = self._processes()
         nodes = steps.started_nodes(self._desired, step)
-        for node in nodes:
-            create.node_folders(self._layout, node.name)
-        titled = [(gather.node_title(node.name, self._desired.fingerprint(node)), node) for node in nodes]
+        errors = create.node_folders(self._layout, [node.name for node in nodes])
+        titled = [
+            (gather.node_title(node.name, self._desired.fingerprint(node)), node)
+            for node in nodes
+            if node.name not in errors
+        ]
         started = self._containers.launch(lab, self._record.cgroups, titled, timeout=60 + len(nodes))
-        raise_errors(started.errors)
+        errors.update(started.errors)
+        if errors and step.key.startswith(steps.POWER):
+            self._give_up(step, errors)
+            return
+        raise_errors(errors)
         self._have_read(process.name for node in nodes for process in node.processes)
+
+    def _give_up(self, step: Step, errors: Mapping[str, str]) -> None:
+        """Return elastic nodes that do not start, and those that their jobs would have had beside them."""
+        slurm = self._slurm()
+        lost = power.with_their_jobs(gather.view(slurm), errors, step.nodes)
+        _, running = self._processes()
+        stop.end_nodes({name: running[name] for name in lost if name in running})
+        why = "; ".join(f"{name}: {text}" for name, text in errors.items())
+        slurm.update_nodes(hostlist.compress(lost), "DOWN", power.could_not_start(why))
+        self._note(f"could not start {why}")
+
+    def _return(self, step: Step) -> None:
+        """Give nodes that did not come up back to their pool, to be tried again when a job wants them."""
+        self._slurm().update_nodes(hostlist.compress(step.nodes), "POWER_DOWN_FORCE")
+
+    def _start_agent(self, _: Step) -> None:
+        run.detached(gather.agent_command(self._layout), Path(self._layout.state, "log", "power-agent.log"))
+
+    def _stop_agent(self, _: Step) -> None:
+        stop.end_daemon(self._world.agent)
 
     def _restart(self, step: Step) -> None:
         """Start daemons anew, whether the plan found them dead or wants them to read changed files."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from npa.render.local.layout import Layout
@@ -57,12 +58,18 @@ def create(layout: Layout, rootfs: Path) -> None:
     disk.write(Path(layout.ssh_etc, "known_hosts"), f"npa-{Path(layout.state).name} {host_key}")
 
 
-def node_folders(layout: Layout, node: str) -> None:
-    """Make a node's own folders."""
-    for folder in (layout.spool(node), layout.log(node)):
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    # slurmctld and slurmdbd open their logs as slurm
-    os.chown(layout.log(node), SLURM_UID, SLURM_UID)
+def node_folders(layout: Layout, nodes: Sequence[str]) -> dict[str, str]:
+    """Make the nodes' own folders; returns why that failed, by node, for those where it did."""
+    errors = {}
+    for node in nodes:
+        try:
+            for folder in (layout.spool(node), layout.log(node)):
+                Path(folder).mkdir(parents=True, exist_ok=True)
+            # slurmctld and slurmdbd open their logs as slurm
+            os.chown(layout.log(node), SLURM_UID, SLURM_UID)
+        except OSError as error:
+            errors[node] = f"{error.filename}: {error.strerror}"
+    return errors
 
 
 def _jail(layout: Layout) -> None:

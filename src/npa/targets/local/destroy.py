@@ -26,6 +26,8 @@ def plan(name: str, world: World, layout: Layout, *, force: bool) -> Plan:
             hint="bring slurmctld back with `npa soperator deploy`, or end all with `--force`",
         )
     steps = []
+    if world.agent:
+        steps.append(Step("stop", "power agent", "it would start nodes again", "stop:agent"))
     if world.lab:
         nodes = tuple(world.nodes)
         jobs = tuple(job for job in world.slurm.jobs if job.nodes) if world.slurm else ()
@@ -57,7 +59,9 @@ def apply(layout: Layout, world: World, agreed: Plan, heard: Listener) -> None:
     for step in agreed.steps:
         started = time.monotonic()
         heard(Event("started", step.key, f"{step.verb} {step.subject}"))
-        if step.key == "stop:lab":
+        if step.key == "stop:agent":
+            stop.end_daemon(world.agent)
+        elif step.key == "stop:lab":
             stop.end_lab(world.lab)
         else:
             _remove(layout, world)

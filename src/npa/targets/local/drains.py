@@ -28,7 +28,7 @@ def drain(slurm: Slurm, step: Step, options: Options, note: Callable[[str], None
     if ours:
         slurm.update_nodes(hostlist.compress(ours), "DRAIN", reason)
     left = _wait(slurm, step.nodes, options.wait_for_jobs, note)
-    if left and options.force:
+    if left and options.ends_jobs(f"stop:{step.key.partition(':')[2]}"):
         slurm.cancel([job.id for job in left])
         left = _wait(slurm, step.nodes, CANCEL, note)
     if left:

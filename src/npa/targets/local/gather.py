@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -35,6 +36,7 @@ def gather(layout: Layout, name: str, *, users: bool = False, ending: bool = Fal
     return World(
         record=record,
         lab=lab,
+        agent=agent(layout),
         nodes=nodes,
         files=_files(layout),
         slurm=slurm,
@@ -75,6 +77,17 @@ def processes(layout: Layout, name: str) -> tuple[int, dict[str, Running]]:
             daemons = {daemon_name(each.name): each.pid for each in children.get(child.pid, ())}
             nodes[node] = Running(child.pid, fingerprint, daemons)
     return lab.pid, dict(sorted(nodes.items()))
+
+
+def agent(layout: Layout) -> int:
+    """Return the PID of the cluster's power agent; 0 where it is not running."""
+    wanted = agent_command(layout)[1:]
+    return next((pid for pid in proc.pids() if proc.command(pid)[1:] == wanted), 0)
+
+
+def agent_command(layout: Layout) -> list[str]:
+    """Return the command line of the power agent, by which it is found again."""
+    return [sys.executable, "-m", "npa.targets.local.agent", layout.state]
 
 
 def daemon_name(comm: str) -> str:

@@ -13,8 +13,13 @@ def observe(name: str, world: World) -> Observation:
     if record is None:
         return Observation(name, "local", "present" if world.lab else "absent")
     daemons = []
+    elastic = record.cluster.elastic
+    if elastic:
+        daemons.append(Daemon("this machine", "power agent", "up" if world.agent else "down", world.agent))
     for node, wanted in nodes.daemons(record.cluster).items():
         running = world.nodes.get(node)
+        if running is None and node in elastic:
+            continue  # off, as it may be
         for daemon in wanted:
             pid = running.daemons.get(daemon, 0) if running else 0
             daemons.append(Daemon(node, daemon, "up" if pid else "down", pid))
@@ -23,6 +28,7 @@ def observe(name: str, world: World) -> Observation:
         target="local",
         state="present" if world.lab else "stopped",
         expected_workers=record.cluster.workers,
+        elastic=elastic,
         expected_cpus=sum(pool.size * pool.machine.cpus for pool in record.cluster.pools),
         expected_gpus=sum(pool.size * pool.machine.gpus for pool in record.cluster.pools),
         daemons=tuple(daemons),

@@ -16,6 +16,7 @@ from npa.health.observation import Observation
 from npa.plan.model import Plan
 from npa.render.local import addresses, desired, nodes, steps
 from npa.render.local.desired import Desired
+from npa.render.local.steps import POWER
 from npa.render.local.world import Record, World
 from npa.slurm.runtime import Runtime
 from npa.spec.model import SoperatorSpec
@@ -32,6 +33,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 NO_CGROUPS = "this kernel offers no memory cgroup: limits of memory and devices are not enforced"
 SWAPS = "this kernel does not limit swap: a job over its memory may swap instead of being ended"
 NOT_PINNED = "CPUs are counted, not pinned: a node may claim more of them than this machine has"
+AGENT_PATIENCE = 10.0  # seconds: the power agent holds a cluster for no longer
 
 
 class LocalTarget:
@@ -53,12 +55,13 @@ class LocalTarget:
 
     def plan(self, cluster: Cluster, options: Options) -> Plan:
         """Compare what is asked with what is there; changes nothing."""
-        return self._plan(cluster, options)[0]
+        return without_power(self._plan(cluster, options)[0])
 
     def apply(self, cluster: Cluster, plan: Plan, options: Options, heard: Listener) -> None:
         """Do exactly the steps of the plan; raises RefusedError when the world has moved on since."""
-        with self._locked(cluster.name):
+        with self._locked(cluster.name, AGENT_PATIENCE):
             now, wanted, world, image = self._plan(cluster, options)
+            now = without_power(now)
             if now != plan:
                 raise RefusedError(
                     f"the world has moved on since this plan for {cluster.name} was made",
@@ -74,7 +77,7 @@ class LocalTarget:
 
     def destroy(self, name: str, plan: Plan, options: Options, heard: Listener) -> None:
         """Do them; raises RefusedError when jobs have started that the plan does not name."""
-        with self._locked(name):
+        with self._locked(name, AGENT_PATIENCE):
             now = destroy.plan(
                 name, self._world(name, ending=True), self._paths.layout(name), force=options.force
             )
@@ -198,8 +201,9 @@ class LocalTarget:
         _, running = gather.processes(self._paths.layout(name), name)
         return {node: found.pid for node, found in running.items()}
 
-    def _locked(self, name: str) -> AbstractContextManager[None]:
-        return disk.lock(self._paths.lock(name), f"another command is changing cluster {name}")
+    def _locked(self, name: str, patience: float = 0.0) -> AbstractContextManager[None]:
+        busy = f"another command is changing cluster {name}"
+        return disk.lock(self._paths.lock(name), busy, patience=patience)
 
 
 def surroundings() -> tuple[Runtime, tuple[str, ...]]:
@@ -212,3 +216,9 @@ def surroundings() -> tuple[Runtime, tuple[str, ...]]:
     elif swap is False:
         notes.append(SWAPS)
     return Runtime(cgroup=version, limits_swap=bool(swap), twin=True), tuple(notes)
+
+
+def without_power(plan: Plan) -> Plan:
+    """Return the plan without what Slurm asks for by itself: that is the power agent's to do."""
+    steps = tuple(step for step in plan.steps if not step.key.startswith(POWER))
+    return dataclasses.replace(plan, steps=steps)

@@ -11,6 +11,7 @@ from npa.errors import NotFoundError, NpaError
 from npa.plan import backoff
 from npa.plan.backoff import Tries
 from npa.plan.model import Event, Plan
+from npa.render.local.steps import POWER
 from npa.targets.base import Listener
 
 POLL = 1.0  # seconds
@@ -49,7 +50,7 @@ def _choose(history: Mapping[str, Tries], now: float, tried: list[str], plan: Pl
 
 def due(plan: Plan, history: Mapping[str, Tries], now: float) -> Plan:
     """Return what of a plan is to be done now: what restores, and is not waiting to be tried again."""
-    restoring = [step for step in plan.steps if step.verb in RESTORES]
+    restoring = [step for step in plan.steps if step.verb in RESTORES and not step.key.startswith(POWER)]
     active = backoff.due((step.key for step in restoring if step.verb != "wait"), history, now)
     if not active:
         return replace(plan, steps=())
