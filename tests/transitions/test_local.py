@@ -225,3 +225,23 @@ def test_what_has_no_safe_way_is_refused_all_at_once() -> None:
 
     with pytest.raises(RefusedError, match=r"slurm_version cannot change .*; user alice: uid cannot change"):
         plan(changed, fresh(asked))
+
+
+def test_a_second_controller_is_told_to_everybody() -> None:
+    before = cluster(pool("cpu", 2))
+    after = replace(before, controllers=("controller-0", "controller-1"))
+    found = [(step.verb, step.key) for step in plan(after, fresh(before)).steps]
+
+    assert ("restart", "restart:controller-0:slurmctld") in found
+    assert ("start", "start:controller-1") in found
+    assert ("start", "start:rest-0") in found  # slurmrestd reads who they are when it starts
+    assert found.index(("reconfigure", "reconfigure")) > found.index(("wait", "wait:controller-1"))
+
+
+def test_running_workers_read_what_a_new_slurmctld_was_started_with() -> None:
+    before, after = cluster(pool("cpu", 2)), cluster(pool("cpu", 2), settings=(("KillWait", "10"),))
+    world = fresh(before)
+    left = {name: node for name, node in world.nodes.items() if name != "controller-0"}
+    verbs = [step.verb for step in plan(after, replace(world, nodes=left)).steps]
+
+    assert "reconfigure" in verbs

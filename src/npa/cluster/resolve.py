@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npa.cluster.facts import Facts
-from npa.cluster.model import Cluster, Machine, Origin, Partition, Pool, TargetName, User
+from npa.cluster.model import CONTROLLER, Cluster, Machine, Origin, Partition, Pool, TargetName, User
 from npa.spec import catalog, duration, load
 from npa.spec.model import Model, PartitionSpec, SoperatorSpec, UserSpec, WorkerPoolSpec
 
@@ -30,6 +30,7 @@ def resolve(spec: SoperatorSpec, facts: Facts, target: TargetName | None = None)
         root_keys=tuple(key.strip() for key in spec.root_keys) or facts.root_keys,
         accounting=spec.accounting,
         rest=spec.rest,
+        controllers=tuple(f"{CONTROLLER}-{index}" for index in range(spec.control_plane.controller.size)),
         slurm_version=spec.slurm.version,
         slurm_settings=tuple((key, str(value)) for key, value in spec.slurm.settings.items()),
         origins=dict(_origins(spec, facts, target)),

@@ -35,7 +35,14 @@ class SystemSpec(Model):
 class ControllerSpec(Model):
     """The node of slurmctld."""
 
-    size: Annotated[int, says("controllers", "exactly 1", const=1)] = 1
+    size: Annotated[
+        int,
+        says(
+            "controllers; a second one stands by",
+            "1, or 2 where `target` is local or kubernetes",
+            enum=[1, 2],
+        ),
+    ] = 1
     preset: Annotated[
         str | None,
         says(

@@ -33,6 +33,7 @@ def test_c04_no_pools_is_no_cluster() -> None:
     [
         ("control_plane: {system: {min_size: 2}}", "control_plane.system.min_size"),
         ("control_plane: {controller: {size: 2}}", "control_plane.controller.size"),
+        ("control_plane: {controller: {size: 3}}", "control_plane.controller.size"),
         ("control_plane: {controller: {size: 0}}", "control_plane.controller.size"),
         ("control_plane: {login: {preset: 8vcpu-32gb}}", "control_plane.login.preset"),
         ("control_plane: {system: {preset: 17vcpu-64gb}}", "control_plane.system.preset"),

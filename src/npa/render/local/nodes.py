@@ -60,7 +60,9 @@ def render(
         gpus = devices[machine.gpus if machine else 0]
         setup = (*system, *gpus, *run, *_slurm(layout, name), *_role(role, layout))
         nodes.append(
-            Node(name, addresses[name], _shape(machine), setup, jail, _processes(role, name, name in elastic))
+            Node(
+                name, addresses[name], _shape(machine), setup, jail, _processes(cluster, role, name, elastic)
+            )
         )
     return tuple(nodes)
 
@@ -83,14 +85,12 @@ def names(cluster: Cluster) -> tuple[str, ...]:
 
 def daemons(cluster: Cluster) -> dict[str, tuple[str, ...]]:
     """Return what should run on each node."""
-    workers = set(cluster.workers)
-    return {
-        name: tuple(
-            process.name
-            for process in _processes(WORKER if name in workers else name.rpartition("-")[0], name)
-        )
-        for name in names(cluster)
-    }
+    workers, elastic = set(cluster.workers), cluster.elastic
+    found = {}
+    for name in names(cluster):
+        role = WORKER if name in workers else name.rpartition("-")[0]
+        found[name] = tuple(process.name for process in _processes(cluster, role, name, elastic))
+    return found
 
 
 def _system(*, cgroups: bool) -> Iterator[Setup]:
@@ -162,7 +162,7 @@ def _jail() -> Iterator[Setup]:
     yield Bind("/etc/npa", f"{JAIL}/etc/npa", read_only=True)
 
 
-def _processes(role: str, name: str, elastic: bool = False) -> tuple[Process, ...]:
+def _processes(cluster: Cluster, role: str, name: str, elastic: frozenset[str]) -> tuple[Process, ...]:
     if role == CONTROLLER:
         return (Process("slurmctld", ("sh", "-c", _SLURMCTLD), SLURM_UID, SLURM_UID),)
     if role == ACCOUNTING:
@@ -174,7 +174,9 @@ def _processes(role: str, name: str, elastic: bool = False) -> tuple[Process, ..
         return (Process("sackd", ("sackd", "-D")), Process("sshd", ("/usr/sbin/sshd", "-D", "-e")))
     if role == REST:
         serve = ("slurmrestd", "-a", "rest_auth/jwt", "0.0.0.0:6820")
-        return (Process("slurmrestd", serve, NOBODY, NOBODY, (("SLURM_JWT", "daemon"),)),)
+        # it reads who the controllers are when it starts: with others it is another process
+        env = (("SLURM_JWT", "daemon"), ("NPA_CONTROLLERS", ",".join(cluster.controllers)))
+        return (Process("slurmrestd", serve, NOBODY, NOBODY, env),)
     # -b: it booted now, not with the machine; slurmctld compares that with when it asked for the node
-    boot = ("-b",) if elastic else ()
+    boot = ("-b",) if name in elastic else ()
     return (Process("slurmd", ("slurmd", "-D", *boot, "-N", name)),)

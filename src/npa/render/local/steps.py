@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import cast
 
-from npa.cluster.model import ACCOUNTING, CONTROLLER
+from npa.cluster.model import ACCOUNTING, CONTROLLER, ROLES
 from npa.errors import RefusedError, UnknownError
 from npa.plan import diff, policy
 from npa.plan.model import Change, Options, Plan, Step, Verb
@@ -74,7 +74,7 @@ def _impossible(change: Change) -> str:
 
 def refuse_blind_removal(found: Changes, world: World, options: Options) -> None:
     """Without Slurm's answer nobody knows whether a node is idle, so it is not taken away."""
-    leaving = sorted(found.leaving & _known_workers(world))
+    leaving = sorted(filter(_is_worker, found.leaving))
     if leaving and world.slurm is None and not options.force:
         raise UnknownError(
             f"cannot tell whether jobs run on {hostlist.compress(leaving)}: {world.slurm_problem}",
@@ -99,12 +99,11 @@ def _endings(found: Changes, world: World, options: Options) -> Iterator[Step]:
         (found.remove, "no longer in the spec"),
         (tuple(node.name for node in found.replace), "put together otherwise"),
     )
-    known = _known_workers(world)
     for names, why in groups:
-        workers = [name for name in names if name in known]
+        workers = [name for name in names if _is_worker(name)]
         for pool, members in _by_pool(workers):
             yield from _worker_endings(pool, members, why, world, options)
-        others = tuple(name for name in names if name not in known)
+        others = tuple(name for name in names if not _is_worker(name))
         if others:
             yield Step("stop", _called(others), why, f"stop:control plane, {why}", others)
 
@@ -123,8 +122,16 @@ def _worker_endings(
     yield Step("stop", _called(names), why, key, names, dying, kills_jobs=force and bool(dying))
 
 
+def _is_worker(name: str) -> bool:
+    """Say by its name whether a running node may have jobs.
+
+    Not by the record: that says what was last asked for, and whoever asked may have been refused since.
+    """
+    return name.rpartition("-")[0] not in ROLES
+
+
 def _known_workers(world: World) -> frozenset[str]:
-    """Return the workers of the last deploy; what else runs is control plane."""
+    """Return the workers of the last deploy."""
     return frozenset(world.record.cluster.workers) if world.record else frozenset()
 
 
@@ -153,7 +160,9 @@ def _diff(desired: Desired, found: Changes, world: World) -> str:
 def _control_plane(desired: Desired, found: Changes, world: World) -> Iterator[Step]:
     starting = {node.name for node in (*found.start, *found.replace)}
     restarts = _restarts(desired, found, world)
-    workers = set(desired.cluster.workers)
+    unread = _unread(desired, world, "slurmctld")
+    workers, first = set(desired.cluster.workers), desired.cluster.controllers[0]
+    anew = first in starting or (first, "slurmctld") in restarts
     for node in desired.nodes:
         if node.name in workers:
             continue
@@ -166,8 +175,10 @@ def _control_plane(desired: Desired, found: Changes, world: World) -> Iterator[S
             yield _restart(node.name, ours, found)
         if role in (ACCOUNTING, CONTROLLER) and (node.name in starting or ours):
             yield Step("wait", node.name, "until it answers", f"wait:{node.name}", (node.name,))
-        elif role == CONTROLLER and _unread(desired, world, "slurmctld"):
-            yield Step("reconfigure", "slurmctld", "its files change", "reconfigure")
+    if unread and not anew:
+        yield Step("reconfigure", "slurmctld", "its files change", "reconfigure")
+    elif unread and any(node.name in workers for node in found.keep):
+        yield Step("reconfigure", "slurmd", "it reads the changed files, too", "reconfigure")
 
 
 def _restart(node: str, daemons: tuple[str, ...], found: Changes) -> Step:

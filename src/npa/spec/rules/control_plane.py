@@ -37,11 +37,19 @@ def system_grows_and_does_not_shrink(spec: SoperatorSpec) -> Iterator[Finding]:
         )
 
 
-def there_is_one_controller(spec: SoperatorSpec) -> Iterator[Finding]:
-    """The recipe runs one slurmctld."""
+def controllers_are_as_many_as_the_target_runs(spec: SoperatorSpec) -> Iterator[Finding]:
+    """The recipe runs one slurmctld; elsewhere a second one may stand by."""
     size = spec.control_plane.controller.size
-    if size != 1:
-        yield Finding("control_plane.controller.size", f"must be 1, is {size}", "use 1, or remove the line")
+    if size not in (1, 2):
+        yield Finding(
+            "control_plane.controller.size", f"must be 1 or 2, is {size}", "use 1, or 2 for a standby"
+        )
+    elif size == 2 and spec.target not in ("local", "kubernetes"):
+        yield Finding(
+            "control_plane.controller.size",
+            "must be 1: the recipe of target nebius runs one controller, is 2",
+            "use 1, or set `target: local`",
+        )
 
 
 def control_plane_presets_fit_the_tier(spec: SoperatorSpec) -> Iterator[Finding]:
@@ -142,7 +150,7 @@ RULES = (
     api_version_is_ours,
     system_starts_with_enough_nodes,
     system_grows_and_does_not_shrink,
-    there_is_one_controller,
+    controllers_are_as_many_as_the_target_runs,
     control_plane_presets_fit_the_tier,
     operator_version_is_a_verified_one,
     unconfined_daemons_run_the_verified_chart,
