@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import cast
 
-from npa.cluster.model import ACCOUNTING, CONTROLLER, ROLES
+from npa.cluster.model import ROLES
 from npa.errors import RefusedError, UnknownError
-from npa.plan import diff, policy
+from npa.plan import diff
 from npa.plan.model import Change, Options, Plan, Step, Verb
-from npa.render.local import changes, power
+from npa.render.local import changes, control, power
 from npa.render.local.changes import Changes
 from npa.render.local.desired import Desired
 from npa.render.local.model import Node
@@ -34,7 +34,7 @@ def plan(desired: Desired, world: World, options: Options, notes: tuple[str, ...
         *_foundation(desired, world),
         *_endings(found, world, options),
         *_files(desired, found, world),
-        *_control_plane(desired, found, world),
+        *control.steps(desired, found, world),
         *_pools(desired, found, world),
         *_power(desired, found, world),
         *_users(desired, world),
@@ -155,65 +155,6 @@ def _diff(desired: Desired, found: Changes, world: World) -> str:
         if path in world.files and path in texts
     )
     return "\n".join(shown)
-
-
-def _control_plane(desired: Desired, found: Changes, world: World) -> Iterator[Step]:
-    starting = {node.name for node in (*found.start, *found.replace)}
-    restarts = _restarts(desired, found, world)
-    unread = _unread(desired, world, "slurmctld")
-    workers, first = set(desired.cluster.workers), desired.cluster.controllers[0]
-    anew = first in starting or (first, "slurmctld") in restarts
-    for node in desired.nodes:
-        if node.name in workers:
-            continue
-        role = node.name.rpartition("-")[0]
-        daemons = ", ".join(process.name for process in node.processes)
-        ours = tuple(daemon for name, daemon in restarts if name == node.name)
-        if node.name in starting:
-            yield Step("start", node.name, daemons, f"start:{node.name}", (node.name,))
-        elif ours:
-            yield _restart(node.name, ours, found)
-        if role in (ACCOUNTING, CONTROLLER) and (node.name in starting or ours):
-            yield Step("wait", node.name, "until it answers", f"wait:{node.name}", (node.name,))
-    if unread and not anew:
-        yield Step("reconfigure", "slurmctld", "its files change", "reconfigure")
-    elif unread and any(node.name in workers for node in found.keep):
-        yield Step("reconfigure", "slurmd", "it reads the changed files, too", "reconfigure")
-
-
-def _restart(node: str, daemons: tuple[str, ...], found: Changes) -> Step:
-    dead = {daemon for name, daemon in found.daemons if name == node}
-    why = "not running" if dead.issuperset(daemons) else "reads its changed settings only when it starts"
-    subject = f"{', '.join(daemons)} on {node}"
-    return Step("restart", subject, why, f"restart:{node}:{','.join(daemons)}", (node,))
-
-
-def _restarts(desired: Desired, found: Changes, world: World) -> tuple[tuple[str, str], ...]:
-    """Return (node, daemon) of the control plane that must start anew, among those on running nodes."""
-    cluster, running = desired.cluster, {node.name for node in found.keep}
-    workers = set(cluster.workers)
-    wanted = [each for each in found.daemons if each[0] not in workers]
-    if cluster.accounting and _unread(desired, world, "slurmdbd"):
-        wanted.append((cluster.accounting_node, "slurmdbd"))
-    if _unread(desired, world, "slurmctld") and _reads_at_start(desired, found, world):
-        wanted += [(node, "slurmctld") for node in cluster.controllers]
-    return tuple(dict.fromkeys(each for each in wanted if each[0] in running))
-
-
-def _unread(desired: Desired, world: World, daemon: str) -> bool:
-    """Say whether a daemon's files are not those that it last read, written already or not."""
-    return world.record is not None and world.record.loaded.get(daemon) != desired.reads(daemon)
-
-
-def _reads_at_start(desired: Desired, found: Changes, world: World) -> bool:
-    """Say whether slurmctld must start anew: for what it reads once, or where the old text is gone."""
-    path = f"{desired.layout.daemons_etc}/slurm.conf"
-    old = world.files.get(path)
-    written = [each for each in (*found.write, *found.delete) if desired.is_read(each, "slurmctld")]
-    if old is None or not written:
-        return True
-    new = next(file.text for file in desired.files if file.path == path)
-    return policy.needs_restart(changes.changed_keys(old, new))
 
 
 def _pools(desired: Desired, found: Changes, world: World) -> Iterator[Step]:
