@@ -10,6 +10,8 @@ from npa.errors import RefusedError
 if TYPE_CHECKING:
     from npa.cluster.model import TargetName
     from npa.health.assess import Report
+    from npa.health.explain import Explanation
+    from npa.health.observation import Observation
     from npa.plan.model import Event, Plan
     from npa.spec.model import SoperatorSpec
     from npa.targets.base import Options, Summary
@@ -64,13 +66,39 @@ def deploy(
 
 def status(name: str) -> Report:
     """Return how well a cluster is; raises NotFoundError where there is none of that name."""
-    from npa.errors import NotFoundError
     from npa.health import assess
 
-    seen = _local().inspect(name)
-    if seen.state == "absent":
-        raise NotFoundError(f"no cluster {name!r} on this machine", hint="see `npa soperator list`")
-    return assess.assess(seen)
+    return assess.assess(_seen(name))
+
+
+def explain_node(name: str, node: str) -> Explanation:
+    """Return why a node is as it is; raises NotFoundError where there is none of that name."""
+    from npa.health import explain_node
+    from npa.targets.local import explain
+    from npa.targets.local.paths import Paths
+
+    seen = _seen(name)
+    return explain_node.explain_node(explain.node(Paths.here().layout(name), seen, node))
+
+
+def explain_job(name: str, job: str) -> tuple[Explanation, ...]:
+    """Return why a job is as it is; tasks of an array that look alike share one explanation.
+
+    Raises UsageError for what is no job id, NotFoundError for a job that nobody knows, and UnknownError where
+    that cannot be told.
+    """
+    from npa.errors import UsageError
+    from npa.health import explain_job
+    from npa.slurm import job_id
+    from npa.targets.local import explain
+    from npa.targets.local.paths import Paths
+
+    try:
+        wanted = job_id.parse(job)
+    except ValueError as error:
+        raise UsageError(str(error), hint="write it as squeue does: `12`, `12_3`, `12+1`") from error
+    seen = _seen(name)
+    return explain_job.explain_job(explain.job(Paths.here().layout(name), seen, wanted))
 
 
 def plan_destroy(name: str, *, options: Options | None = None) -> Plan:
@@ -137,6 +165,15 @@ def proxy(name: str, node: str, port: int) -> None:
 def logs(name: str, node: str, *, lines: int = 100, follow: bool = False) -> Iterator[str]:
     """Return the last lines of a node's daemon logs, each prefixed by its daemon, then what is added."""
     return _local().logs(name, node, lines=lines, follow=follow)
+
+
+def _seen(name: str) -> Observation:
+    from npa.errors import NotFoundError
+
+    seen = _local().inspect(name)
+    if seen.state == "absent":
+        raise NotFoundError(f"no cluster {name!r} on this machine", hint="see `npa soperator list`")
+    return seen
 
 
 def _options() -> Options:

@@ -53,7 +53,8 @@ _NAMED: dict[str, Waiting] = {
         "admin",
     ),
     "JobArrayTaskLimit": Waiting(
-        "as many tasks of its array run as may at a time", f"{_STARTS}, or raise the limit: {_CHANGE}"
+        "as many tasks of its array run as may at a time",
+        f"{_STARTS}, or raise the limit: `scontrol update jobid=ID arraytaskthrottle=...`",
     ),
     "ReqNodeNotAvail": Waiting(
         "a node that it needs is drained, down, reserved or kept for another job",

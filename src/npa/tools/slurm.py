@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from npa.errors import SlurmError, ToolError, ToolTimeoutError, UnknownError
+from npa.errors import NotFoundError, SlurmError, ToolError, ToolTimeoutError, UnknownError
 
 Execute = Callable[[Sequence[str]], str]
 
 
 class Slurm:
-    """`scontrol`, `squeue` and `scancel` as root of the cluster."""
+    """`scontrol`, `squeue`, `sacct` and `scancel` as root of the cluster."""
 
     def __init__(self, execute: Execute) -> None:
         self._execute = execute
@@ -24,6 +24,23 @@ class Slurm:
     def jobs(self) -> dict[str, Any]:
         """Return `squeue --json`: pending, running and completing jobs of everybody."""
         return self._json(["squeue", "--json"])
+
+    def show_job(self, number: int) -> dict[str, Any]:
+        """Return `scontrol show job NUMBER --json`: for an array or a heterogeneous job all of its parts.
+
+        Raises NotFoundError where slurmctld knows none, and UnknownError when there is no readable answer.
+        """
+        try:
+            return self._json(["scontrol", "show", "job", str(number), "--json"])
+        except UnknownError as error:
+            # 24.11 exits 1 with this sentence (slurm_errno.c), 26.05 lists no job
+            if "Invalid job id specified" in error.reason:
+                raise NotFoundError(f"slurmctld knows no job {number}") from error
+            raise
+
+    def accounted(self, number: int) -> dict[str, Any]:
+        """Return `sacct --json` of one job, however long ago it was."""
+        return self._json(["sacct", "--json", "--jobs", str(number)])
 
     def reconfigure(self) -> None:
         """Have slurmctld and every slurmd read their files anew."""
