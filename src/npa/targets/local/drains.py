@@ -8,12 +8,15 @@ from collections.abc import Callable, Sequence
 from npa.errors import DestructiveError
 from npa.plan.model import JobRef, Step
 from npa.slurm import drains, hostlist, lookup, reasons, replies
+from npa.slurm.lookup import Lookup
+from npa.slurm.replies import SlurmNodeReply
 from npa.targets.base import Options
-from npa.targets.local import gather
+from npa.targets.local import gather, waits
 from npa.tools.slurm import Slurm
 
 POLL = 0.5  # seconds
 CANCEL = 60.0  # seconds for cancelled jobs to be gone
+REGISTER = 30.0  # seconds for a node that has just started to tell slurmctld what it is
 
 
 def drain(slurm: Slurm, step: Step, options: Options, note: Callable[[str], None]) -> None:
@@ -43,16 +46,29 @@ def drain(slurm: Slurm, step: Step, options: Options, note: Callable[[str], None
 def resume(slurm: Slurm, names: Sequence[str], reason: str = "") -> None:
     """Give back nodes that npa drained; the reason is read again right before, and another's drain stays.
 
-    With a reason only nodes that bear exactly it are given back.
+    With a reason only nodes that bear exactly it are given back. A node whose state slurmctld does not know
+    yet, because one of the two has just started, is waited for.
     """
-    rows = replies.nodes(slurm.nodes())
-    ours = []
-    for name in names:
-        seen = lookup.node(rows, name)
-        if drains.may_resume(seen, reason) if reason else drains.may_resume_ours(seen):
-            ours.append(name)
-    if ours:
-        slurm.update_nodes(hostlist.compress(ours), "RESUME")
+    deadline = time.monotonic() + REGISTER
+    left = tuple(names)
+    while left:
+        rows = replies.nodes(slurm.nodes())
+        seen = {name: lookup.node(rows, name) for name in left}
+        ours = [name for name in left if _may_resume(seen[name], reason)]
+        if ours:
+            slurm.update_nodes(hostlist.compress(ours), "RESUME")
+        left = tuple(name for name in left if _unsettled(seen[name]))
+        if left and time.monotonic() > deadline:
+            return
+        time.sleep(waits.POLL if left else 0)
+
+
+def _may_resume(seen: Lookup[SlurmNodeReply], reason: str) -> bool:
+    return drains.may_resume(seen, reason) if reason else drains.may_resume_ours(seen)
+
+
+def _unsettled(seen: Lookup[SlurmNodeReply]) -> bool:
+    return isinstance(seen, lookup.Found) and seen.value.state.unknown
 
 
 def _wait(
