@@ -51,9 +51,20 @@ def npa() -> Iterator[Npa]:
 
 @pytest.fixture(scope="session")
 def keys(npa: Npa) -> dict[str, str]:
-    """Make a key pair for root, alice and a stranger; returns the public halves, the private are in `state`."""
+    """Make key pairs for root, alice and a stranger in the state folder; returns the public halves."""
     for name in ("root", "alice", "stranger"):
-        argv = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(npa.state / f"{name}.key")]
+        argv = [
+            "ssh-keygen",
+            "-q",
+            "-t",
+            "ed25519",
+            "-N",
+            "",
+            "-C",
+            name,
+            "-f",
+            str(npa.state / f"{name}.key"),
+        ]
         subprocess.run(argv, check=True)
     return {path.name.partition(".")[0]: path.read_text().strip() for path in npa.state.glob("*.key.pub")}
 

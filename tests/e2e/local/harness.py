@@ -8,12 +8,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import yaml
+
+from npa.tools import container
 
 T = TypeVar("T")
 
@@ -30,7 +32,7 @@ GPU_POOL: dict[str, Any] = {
 CPU_POOL: dict[str, Any] = {"name": "cpu", "platform": "cpu-d3", "preset": "4vcpu-16gb", "size": 2}
 
 
-def until(look: Callable[[], T], what: str, seconds: float = 30) -> T:
+def until(look: Callable[[], T | Literal[False]], what: str, seconds: float = 30) -> T:
     """Return the first true value that `look` gives; fail, saying what did not come, at the deadline."""
     deadline = time.monotonic() + seconds
     while True:
@@ -79,17 +81,7 @@ class Npa:
     def __call__(self, *args: str, stdin: str = "", timeout: float = PATIENCE) -> Done:
         """Run a command to its end."""
         argv = (NPA, "soperator", *args)
-        done = subprocess.run(
-            argv,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            env=dict(self.env),
-            timeout=timeout,
-            check=False,
-        )
-        return Done(argv, done.returncode, done.stdout, done.stderr)
+        return finished(argv, self.env, stdin, timeout)
 
     def ok(self, *args: str, stdin: str = "", timeout: float = PATIENCE) -> Done:
         """Run a command that has to succeed."""
@@ -168,13 +160,20 @@ class Cluster:
         """Return the report, healthy or not."""
         return self.npa("status", self.name, "-o", "json").json
 
-    def exec(self, node: str, *argv: str, flags: Iterable[str] = (), stdin: str = "") -> Done:
-        """Run a command on a node, however it ends."""
-        return self.npa("exec", "--cluster", self.name, *flags, node, "--", *argv, stdin=stdin)
+    def assert_healthy(self) -> None:
+        """Assert that `status` finds nothing wrong."""
+        report = self.status()
+        assert report["ok"], json.dumps(report["findings"], indent=1)
 
-    def on(self, node: str, *argv: str, flags: Iterable[str] = (), stdin: str = "") -> str:
+    def exec(self, node: str, *argv: str, root: str = "", network: bool = True, stdin: str = "") -> Done:
+        """Run a command on a node as `npa soperator exec` would, but at once; however it ends."""
+        jail = root == "jail" or (not root and not node.startswith(("controller-", "accounting-", "rest-")))
+        inside = container.inside(self.first_pids()[node], argv, jail=jail, network=network)
+        return finished(inside, {**os.environ}, stdin, PATIENCE)
+
+    def on(self, node: str, *argv: str, root: str = "", network: bool = True, stdin: str = "") -> str:
         """Return the output of a command on a node; it has to succeed."""
-        done = self.exec(node, *argv, flags=flags, stdin=stdin)
+        done = self.exec(node, *argv, root=root, network=network, stdin=stdin)
         assert done.code == 0, f"{done}\n{self.logs(node)}"
         return done.out.strip()
 
@@ -220,29 +219,79 @@ class Cluster:
         """Return the end of a node's logs, for a failure's message."""
         return self.npa("logs", "--cluster", self.name, node, "-n", "10").out
 
-    def pid(self, node: str, daemon: str) -> int:
-        """Return a daemon's PID on this machine; 0 where it does not run."""
-        found = [each for each in self.status()["daemons"] if (each["node"], each["name"]) == (node, daemon)]
-        assert found, f"no {daemon} on {node}"
-        return int(found[0]["pid"])
+    def states(self) -> dict[str, str]:
+        """Return each node's state as Slurm has it, `idle`, `mixed+drain`."""
+        told = self.on("controller-0", "sinfo", "-Nh", "-p", "hidden", "-O", "NodeList:|,StateComplete:")
+        return dict(line.split("|") for line in told.lower().split())
+
+    def lab_pid(self) -> int:
+        """Return the first process of all; 0 where the cluster does not run."""
+        wanted = f"npa-lab:{self.name}:{self.npa.folder(self.name)} "
+        return next((pid for pid in pids() if title(pid).startswith(wanted)), 0)
 
     def first_pids(self) -> dict[str, int]:
         """Return the first process of each node."""
-        return {each["node"]: parent(each["pid"]) for each in self.status()["daemons"] if each["pid"]}
-
-    def lab_pid(self) -> int:
-        """Return the first process of all."""
-        (found,) = {parent(pid) for pid in self.first_pids().values()}
+        found = {}
+        for pid in children(self.lab_pid()):
+            word, _, rest = title(pid).partition(":")
+            if word == "npa-node":
+                found[rest.rpartition(":")[0]] = pid
         return found
+
+    def daemons(self) -> dict[tuple[str, str], int]:
+        """Return the PID of each daemon by node and name."""
+        return {
+            (node, comm(pid)): pid for node, first in self.first_pids().items() for pid in children(first)
+        }
+
+
+def finished(argv: Sequence[str], env: Mapping[str, str], stdin: str, timeout: float) -> Done:
+    """Run a program to its end."""
+    done = subprocess.run(
+        argv,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env=dict(env),
+        timeout=timeout,
+        check=False,
+    )
+    return Done(tuple(argv), done.returncode, done.stdout, done.stderr)
+
+
+def pids() -> list[int]:
+    """Return every process of this machine."""
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+
+
+def children(pid: int) -> list[int]:
+    """Return the processes whose parent this is; none of 0."""
+    return [each for each in pids() if pid and parent(each) == pid]
+
+
+def comm(pid: int) -> str:
+    """Return a program's name as Slurm's own; one that started itself anew bears Debian's, `slurmd-wlm`."""
+    return stat(pid)[0].removesuffix("-wlm")
 
 
 def parent(pid: int) -> int:
-    """Return a process's parent (proc_pid_stat(5))."""
-    text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    return int(text[text.rindex(")") + 2 :].split()[1])
+    """Return a process's parent; 0 for one that is gone."""
+    return int(stat(pid)[2])
 
 
-def title(pid: str | int) -> str:
+def stat(pid: int) -> tuple[str, str, str]:
+    """Return a process's name, state and parent (proc_pid_stat(5))."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return "", "", "0"
+    name, _, rest = text.partition("(")[2].rpartition(")")
+    state, above = rest.split()[:2]
+    return name, state, above
+
+
+def title(pid: int) -> str:
     """Return what ps(1) shows of a process; "" for one that is gone."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
@@ -254,14 +303,14 @@ def kill(pid: int) -> None:
     """End a process that a test owns, at once, and wait until it has gone."""
     assert pid > 1
     os.kill(pid, signal.SIGKILL)
-    until(lambda: not title(pid), f"process {pid} is gone")
+    until(lambda: stat(pid)[1] in ("", "Z"), f"process {pid} is gone")
 
 
 def traces(words: str) -> list[str]:
     """Return what on this machine bears these words: processes, mounts of any of them, control groups."""
     found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        if int(pid) == os.getpid():
+    for pid in pids():
+        if pid == os.getpid():
             continue
         shown = title(pid)
         if words in shown:
@@ -278,7 +327,7 @@ def network() -> list[tuple[str, str]]:
     """Return this machine's own links with their addresses, and its routes."""
     if not Path("/sys/class/net").is_dir():
         return []
-    links = [("link", name) for name in sorted(os.listdir("/sys/class/net"))]
+    links = [("link", path.name) for path in sorted(Path("/sys/class/net").iterdir())]
     routes = [("route", line) for line in Path("/proc/net/route").read_text(encoding="ascii").splitlines()]
     trie = Path("/proc/net/fib_trie").read_text(encoding="ascii").split()
     addresses = [("address", word) for word in sorted(set(trie)) if word[:1].isdigit()]

@@ -35,26 +35,33 @@ def test_a_user_submits_a_batch_job_from_the_shared_home(cluster: Cluster) -> No
 
 def test_an_array_of_twenty_jobs_completes(cluster: Cluster) -> None:
     cluster.user("alice", "mkdir -p array")
-    job = cluster.user("alice", "sbatch --parsable --wait --array=1-20 --output=array/%a --wrap='echo $SLURM_ARRAY_TASK_ID'")
+    job = cluster.user(
+        "alice", "sbatch --parsable --wait --array=1-20 --output=array/%a --wrap='echo $SLURM_ARRAY_TASK_ID'"
+    )
 
     assert cluster.user("alice", "cat array/* | sort -n").split() == [str(n) for n in range(1, 21)]
     told = until(
-        lambda: (rows := cluster.on("login-0", "sacct", "-nPX", "-j", job, "-o", "State,User").split())
-        and rows.count("COMPLETED|alice") == 20 and rows,
+        lambda: (
+            (rows := cluster.on("login-0", "sacct", "-nPX", "-j", job, "-o", "State,User").split())
+            and rows.count("COMPLETED|alice") == 20
+            and rows
+        ),
         "the database knows all twenty",
     )
     assert len(told) == 20
 
 
 def test_a_job_sees_the_gpus_that_it_asked_for(cluster: Cluster) -> None:
-    done = cluster.srun("--gres=gpu:b200:2", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES; ls /dev/nvidia* | wc -l")
+    done = cluster.srun(
+        "--gres=gpu:b200:2", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES; ls /dev/nvidia* | wc -l"
+    )
 
     assert done.out.split() == ["0,1", "8"]
 
 
 def test_two_jobs_on_a_node_share_no_gpu(idle: Cluster) -> None:
     first = idle.submit("--gres=gpu:5", "--nodelist=gpu-0")
-    second = idle.srun("--gres=gpu:3", "--nodelist=gpu-0", "sh", "-c", "echo $SLURM_JOB_GPUS")
+    second = idle.srun("--gres=gpu:3", "--nodelist=gpu-0", "sh", "-c", "echo $SLURM_STEP_GPUS")
     too_many = idle.srun("--gres=gpu:4", "--nodelist=gpu-0", "--immediate=1", "true")
 
     assert second.out.split() == ["5,6,7"]
@@ -64,7 +71,7 @@ def test_two_jobs_on_a_node_share_no_gpu(idle: Cluster) -> None:
 
 @pytest.mark.usefixtures("enforced")
 def test_the_kernel_keeps_a_job_from_other_gpus(cluster: Cluster) -> None:
-    script = "for each in 0 1 2 7; do dd if=/dev/nvidia$each count=1 2>&1 | grep opening; done"
+    script = "for each in 0 1 2 7; do dd if=/dev/nvidia$each count=1 2>&1 | grep open; done"
     told = cluster.srun("--gres=gpu:2", "sh", "-c", script).out.splitlines()
 
     # there is no driver behind the device files: ENXIO means that the open was let through
@@ -86,27 +93,32 @@ def test_a_job_without_gpus_reaches_none(cluster: Cluster) -> None:
 
 @pytest.mark.usefixtures("enforced")
 def test_a_job_over_its_memory_is_killed_and_accounted_as_such(cluster: Cluster) -> None:
-    job = cluster.on("login-0", "sbatch", "--parsable", "--mem=64M", "--output=/dev/null", "--wrap=tail /dev/zero")
+    job = cluster.on(
+        "login-0", "sbatch", "--parsable", "--mem=64M", "--output=/dev/null", "--wrap=tail /dev/zero"
+    )
 
     assert until(
-        lambda: (fields := cluster.sacct(job, "State,ExitCode")) and fields[0] != "PENDING"
-        and fields[0] != "RUNNING" and fields,
+        lambda: (
+            (fields := cluster.sacct(job, "State,ExitCode"))
+            and fields[0] != "PENDING"
+            and fields[0] != "RUNNING"
+            and fields
+        ),
         "the job ends",
     ) == ["OUT_OF_MEMORY", "0:125"]
-    assert cluster.status()["ok"]
+    cluster.assert_healthy()
 
 
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
-        pytest.param(("--nodelist=cpu-0", "--gres=gpu:1"), "configuration is not available", id="no-gpu-there"),
-        pytest.param(("--gres=gpu:h100:1",), "configuration is not available", id="another-gpu"),
-        pytest.param(("--gres=gpu:9",), "configuration is not available", id="too-many-gpus"),
+        pytest.param(("--nodelist=cpu-0", "--gres=gpu:1"), "not available", id="no-gpu-there"),
+        pytest.param(("--gres=gpu:h100:1",), "not available", id="another-gpu"),
+        pytest.param(("--gres=gpu:9",), "not available", id="too-many-gpus"),
         pytest.param(("--constraint=nosuch",), "Invalid feature", id="no-such-feature"),
-        pytest.param(("--partition=train", "--constraint=amd"), "not available", id="feature-of-another-pool"),
+        pytest.param(("--partition=train", "--constraint=amd"), "not available", id="another-pools-feature"),
         pytest.param(("--partition=nosuch",), "invalid partition", id="no-such-partition"),
-        pytest.param(("--partition=train", "--time=3:00:00"), "time limit", id="longer-than-the-partition-allows"),
-        pytest.param(("--mem=17G", "--nodelist=cpu-0"), "Memory|not available", id="more-memory-than-a-node-has"),
+        pytest.param(("--mem=17G", "--nodelist=cpu-0"), "Memory|not available", id="too-much-memory"),
         pytest.param(("--cpus-per-task=161",), "not available", id="more-cpus-than-a-node-has"),
     ],
 )  # fmt: skip
@@ -117,6 +129,15 @@ def test_what_the_cluster_does_not_have_is_refused_at_once(
 
     assert done.code != 0
     assert re.search(why, done.err, re.IGNORECASE), done.err
+
+
+def test_a_job_longer_than_its_partition_allows_does_not_start(idle: Cluster) -> None:
+    job = idle.on("login-0", "sbatch", "--parsable", "--partition=train", "--time=3:00:00", "--wrap=true")
+
+    until(
+        lambda: idle.on("login-0", "squeue", "-h", "-j", job, "-o", "%T %r") == "PENDING PartitionTimeLimit",
+        "slurmctld says why",
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,11 +151,16 @@ def test_features_choose_nodes(cluster: Cluster, constraint: str, nodes: set[str
 
 
 def test_the_database_knows_who_ran_what(cluster: Cluster) -> None:
-    job = cluster.user("bob", "sbatch --parsable --wait --job-name=bobs -o /dev/null --gres=gpu:1 --wrap=true")
+    job = cluster.user(
+        "bob", "sbatch --parsable --wait --job-name=bobs -o /dev/null --gres=gpu:1 --wrap=true"
+    )
 
     fields = until(
-        lambda: (row := cluster.sacct(job, "User,JobName,State,Partition,AllocTRES")) and row[2] == "COMPLETED"
-        and row,
+        lambda: (
+            (row := cluster.sacct(job, "User,JobName,State,Partition,AllocTRES"))
+            and row[2] == "COMPLETED"
+            and row
+        ),
         "the job is in the database",
     )
     assert fields[:4] == ["bob", "bobs", "COMPLETED", "main"]
@@ -190,9 +216,7 @@ def test_a_job_submitted_through_rest_runs_as_its_owner(cluster: Cluster) -> Non
             "standard_output": "/dev/null",
         },
     }
-    status, answer = _rest(
-        cluster, "/slurm/v0.0.42/job/submit", _token(cluster, "alice"), json.dumps(job)
-    )
+    status, answer = _rest(cluster, "/slurm/v0.0.42/job/submit", _token(cluster, "alice"), json.dumps(job))
     number = str(json.loads(answer)["job_id"])
 
     assert status == 200

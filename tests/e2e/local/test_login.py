@@ -6,10 +6,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.e2e.local.harness import NPA, Cluster
+from tests.e2e.local.harness import NPA, Cluster, Done
 
 
-def _ssh(cluster: Cluster, user: str, key: str, *argv: str, program: str = "ssh") -> subprocess.CompletedProcess[str]:
+def _ssh(
+    cluster: Cluster, user: str, key: str, *argv: str, program: str = "ssh"
+) -> subprocess.CompletedProcess[str]:
     """Log in with the machine's own client and nothing of npa but the proxy."""
     options = {
         "ProxyCommand": f"{NPA} soperator proxy --cluster {cluster.name} login-0 22",
@@ -96,7 +98,7 @@ def test_a_login_is_in_the_jail(cluster: Cluster) -> None:
 
 
 def test_sshd_itself_is_not_in_the_jail(cluster: Cluster) -> None:
-    daemons = cluster.on("login-0", "cat", "/etc/ssh/sshd_config", flags=("--root", "daemons"))
+    daemons = cluster.on("login-0", "cat", "/etc/ssh/sshd_config", root="daemons")
 
     assert "Written by npa" in daemons
     assert cluster.exec("login-0", "test", "-e", "/etc/ssh/npa_ed25519.pub").code != 0
@@ -112,13 +114,32 @@ def test_files_come_and_go_over_sftp(cluster: Cluster, tmp_path: Path) -> None:
     assert cluster.on("cpu-0", "stat", "-c", "%U", "/home/alice/moved") == "alice"
 
 
+def _exec(cluster: Cluster, *args: str, stdin: str = "") -> Done:
+    return cluster.npa("exec", "--cluster", cluster.name, *args, stdin=stdin)
+
+
 def test_exec_passes_the_exit_code_and_stdin(cluster: Cluster) -> None:
-    assert cluster.exec("gpu-0", "sh", "-c", "exit 3").code == 3
-    assert cluster.exec("gpu-0", "cat", stdin="through\n").out == "through\n"
+    assert _exec(cluster, "gpu-0", "--", "sh", "-c", "exit 3").code == 3
+    assert _exec(cluster, "gpu-0", "--", "cat", stdin="through\n").out == "through\n"
+
+
+@pytest.mark.parametrize(
+    ("flags", "node", "jailed"),
+    [
+        pytest.param((), "gpu-0", True, id="workers-in-the-jail"),
+        pytest.param((), "controller-0", False, id="controllers-among-the-daemons"),
+        pytest.param(("--root", "daemons"), "gpu-0", False, id="daemons"),
+        pytest.param(("--root", "jail"), "controller-0", True, id="jail"),
+    ],
+)
+def test_exec_chooses_a_root(cluster: Cluster, flags: tuple[str, ...], node: str, jailed: bool) -> None:
+    done = _exec(cluster, *flags, node, "--", "test", "-d", "/mnt/jail/etc")
+
+    assert done.code == (1 if jailed else 0), done
 
 
 def test_exec_names_the_node_that_was_meant(cluster: Cluster) -> None:
-    done = cluster.exec("gpu-00", "true")
+    done = _exec(cluster, "gpu-00", "--", "true")
 
     assert done.code != 0
     assert "'gpu-00' is not running" in done.err
