@@ -49,7 +49,7 @@ def causes(node: SlurmNodeReply, now: datetime, place: Place) -> Iterator[Cause]
     elif "INVAL" in flags:
         yield Cause(
             "it registered with less than slurm.conf says of it",
-            _said(node, now),
+            said(node, now),
             command=place.logs(node.name),
         )
     if "NOT_RESPONDING" in flags and reasons.parse(node.reason).kind != "not_responding":
@@ -67,17 +67,17 @@ def _rebooting(node: SlurmNodeReply, reboot: drains.Reboot, now: datetime, place
     else:
         return Cause(
             "it was rebooted and has not come back in time",
-            _said(node, now),
+            said(node, now),
             "look at its console and start it, then give it back",
             place.resume(node.name),
         )
-    return Cause(what, _said(node, now), remedy)
+    return Cause(what, said(node, now), remedy)
 
 
 def _drained(node: SlurmNodeReply, now: datetime, place: Place) -> Cause:
     """Say who drained it: what helps depends on that."""
     parsed = reasons.parse(node.reason, node.reason_user)
-    evidence = _said(node, now)
+    evidence = said(node, now)
     who = node.reason_user or "somebody"
     match parsed.owner:
         case "npa":
@@ -100,9 +100,9 @@ def _drained(node: SlurmNodeReply, now: datetime, place: Place) -> Cause:
 def _down(node: SlurmNodeReply, now: datetime, place: Place) -> Cause:
     parsed = reasons.parse(node.reason, node.reason_user)
     if parsed.owner == "slurm":
-        return _by_slurm(node, parsed, _said(node, now), place)
+        return _by_slurm(node, parsed, said(node, now), place)
     who = f"{node.reason_user or 'somebody'} set it down" if parsed.owner == "person" else "it is down"
-    return Cause(who, _said(node, now), "once the cause is gone, resume it", place.resume(node.name))
+    return Cause(who, said(node, now), "once the cause is gone, resume it", place.resume(node.name))
 
 
 def _by_slurm(node: SlurmNodeReply, parsed: Reason, evidence: tuple[str, ...], place: Place) -> Cause:
@@ -112,7 +112,7 @@ def _by_slurm(node: SlurmNodeReply, parsed: Reason, evidence: tuple[str, ...], p
     return Cause(known.meaning, evidence, known.remedy, command)
 
 
-def _said(node: SlurmNodeReply, now: datetime) -> tuple[str, ...]:
+def said(node: SlurmNodeReply, now: datetime) -> tuple[str, ...]:
     """Return the reason to the letter, and who set it when."""
     parsed = reasons.parse(node.reason, node.reason_user)
     if not parsed.text:

@@ -118,11 +118,11 @@ def _bad(node: SlurmNodeReply) -> bool:
 
 
 def _cancelled(job: JobDetail, _: Lookup[tuple[SlurmNodeReply, ...]]) -> Cause:
-    who = f"by {job.cancelled_by}" if job.cancelled_by else "by whom is not known: accounting would tell"
-    when = " before it started" if job.job.started_at is None or not job.job.nodes else ""
-    held = job.job.reason and not job.job.nodes
-    evidence = (f"it waited because of {job.job.reason}",) if held else ()
-    return Cause(f"{who}{when}", evidence)
+    when = "" if job.job.nodes else " before it started"
+    evidence = [] if job.cancelled_by else ["only accounting keeps who it was"]
+    if job.job.reason and not job.job.nodes:
+        evidence.append(f"it waited because of {job.job.reason}")
+    return Cause(f"by {job.cancelled_by or 'somebody'}{when}", tuple(evidence))
 
 
 def _boot_fail(job: JobDetail, _: Lookup[tuple[SlurmNodeReply, ...]]) -> Cause:

@@ -11,7 +11,7 @@ from npa.health.explain import DEPLOY, Cause, Explanation, Place, Verdict
 from npa.health.observation import Daemon
 from npa.plan.model import JobRef
 from npa.slurm import drains, reasons
-from npa.slurm.lookup import Found, Lookup, Unknown
+from npa.slurm.lookup import Absent, Found, Lookup, Unknown
 from npa.slurm.replies import SlurmNodeReply
 
 _MANY_JOBS = 5
@@ -56,21 +56,11 @@ def explain_node(facts: NodeFacts) -> Explanation:
 def _causes(facts: NodeFacts) -> Iterator[Cause]:
     """Yield what is wrong, that which explains the rest first."""
     if not facts.cluster_runs:
-        yield Cause(
-            f"cluster {facts.place.cluster} is stopped", (), "start it: deploy the same spec again", DEPLOY
-        )
+        what = f"cluster {facts.place.cluster} is stopped"
+        yield Cause(what, (), "start it: deploy the same spec again", DEPLOY)
         return
-    if _powered_down(facts.slurm):
-        pass  # Slurm sent it away itself, so that it is not here explains nothing
-    elif not facts.alive:
-        yield Cause(
-            "the node itself has ended: its first process is gone",
-            (),
-            "deploy the same spec again: it starts what is missing, and the jail is kept",
-            DEPLOY,
-        )
-    else:
-        yield from _daemons(facts)
+    here = tuple(_here(facts))
+    yield from here
     if not facts.worker:
         return
     if not facts.controller_up:
@@ -80,26 +70,45 @@ def _causes(facts: NodeFacts) -> Iterator[Cause]:
             "deploy the same spec again to start it",
             facts.place.logs(),
         )
-    if isinstance(facts.slurm, Found):
-        yield from drained_why.causes(facts.slurm.value, facts.now, facts.place)
-    elif not isinstance(facts.slurm, Unknown):
-        yield Cause("slurmctld does not know the node", (), "deploy the same spec again to add it", DEPLOY)
+    match facts.slurm:
+        case Found(node) if here and _is_silent(node):
+            pass  # it follows from what was found here, which has it as its evidence
+        case Found(node):
+            yield from drained_why.causes(node, facts.now, facts.place)
+        case Absent():
+            yield Cause(
+                "slurmctld does not know the node", (), "deploy the same spec again to add it", DEPLOY
+            )
+
+
+def _here(facts: NodeFacts) -> Iterator[Cause]:
+    """Yield what is wrong with the node's own processes."""
+    if _powered_down(facts.slurm):
+        return  # Slurm sent it away itself
+    evidence: tuple[str, ...] = ()
+    if isinstance(facts.slurm, Found) and _is_silent(facts.slurm.value):
+        evidence = drained_why.said(facts.slurm.value, facts.now)
+    if not facts.alive:
+        what = "the node itself has ended: its first process is gone"
+        remedy = "deploy the same spec again: it starts what is missing, and the jail is kept"
+        yield Cause(what, evidence, remedy, DEPLOY)
+        return
+    logged = facts.place.logs(facts.name)
+    for daemon in facts.daemons:
+        if daemon.state != "up":
+            what = "is not running" if daemon.state == "down" else "may be down: its state could not be read"
+            remedy = f"deploy the same spec again to start it; what it logged: {logged}"
+            yield Cause(f"{daemon.name} {what}", evidence, remedy, DEPLOY)
+
+
+def _is_silent(node: SlurmNodeReply) -> bool:
+    """Say whether all that Slurm says of a node is that it does not answer."""
+    flags = node.state.flags
+    return reasons.parse(node.reason, node.reason_user).kind == "not_responding" and "DRAIN" not in flags
 
 
 def _powered_down(slurm: Lookup[SlurmNodeReply]) -> bool:
     return isinstance(slurm, Found) and bool(slurm.value.state.flags & drained_why.POWER)
-
-
-def _daemons(facts: NodeFacts) -> Iterator[Cause]:
-    for daemon in facts.daemons:
-        if daemon.state != "up":
-            what = "is not running" if daemon.state == "down" else "may be down: its state could not be read"
-            yield Cause(
-                f"{daemon.name} {what}",
-                (),
-                f"deploy the same spec again to start it; what it logged: {facts.place.logs(facts.name)}",
-                DEPLOY,
-            )
 
 
 def _verdict(facts: NodeFacts, causes: tuple[Cause, ...]) -> Verdict:
@@ -109,7 +118,9 @@ def _verdict(facts: NodeFacts, causes: tuple[Cause, ...]) -> Verdict:
         return "action" if causes else "fine"
     state = facts.slurm.value.state
     if not causes:
-        return "unknown" if state.unknown else "fine"
+        return "fine"
+    if state.unknown and "INVAL" not in state.flags and len(causes) == 1:
+        return "unknown"
     reboot = drains.reboot(state, facts.slurm.value.reason_changed_at, facts.now)
     waits = reboot in ("asked", "under way") or state.flags & drained_why.BY_THEMSELVES
     return "waits" if waits and len(causes) == 1 else "action"
@@ -126,7 +137,7 @@ def _state(facts: NodeFacts) -> str:
 def _summary(facts: NodeFacts, verdict: Verdict, causes: tuple[Cause, ...]) -> str:
     state = _state(facts)
     if verdict == "unknown":
-        return f"{state}: nothing can be concluded"
+        return f"{state}: {causes[0].what if causes else 'nothing can be concluded'}"
     if causes:
         how = "takes no jobs" if facts.worker and not _takes_jobs(facts) else "not well"
         return f"{state}, {how}: {causes[0].what}"

@@ -52,7 +52,12 @@ def last(lines: Iterable[str], wanted: Callable[[str], bool], keep: int = KEEP) 
 
     Of lines that say the same at another time the last stays.
     """
-    said = {_STAMP.sub("", line): line for line in lines if wanted(line) and not _NOISE.search(line)}
+    said: dict[str, str] = {}
+    for line in lines:
+        if wanted(line) and not _NOISE.search(line):
+            words = _STAMP.sub("", line)
+            said.pop(words, None)  # to its last place
+            said[words] = line
     found = list(said.values())
     trouble = [index for index, line in enumerate(found) if _TROUBLE.search(line)]
     rest = [index for index in range(len(found)) if index not in set(trouble)]
