@@ -245,3 +245,22 @@ def test_running_workers_read_what_a_new_slurmctld_was_started_with() -> None:
     verbs = [step.verb for step in plan(after, replace(world, nodes=left)).steps]
 
     assert "reconfigure" in verbs
+
+
+@pytest.mark.parametrize(
+    ("state", "counts"),
+    [
+        ("RUNNING", True),
+        ("SUSPENDED", True),
+        ("CONFIGURING", True),
+        ("COMPLETED+COMPLETING", False),
+        ("NEW+WORD", True),
+    ],
+)
+def test_only_work_that_has_not_ended_counts(state: str, counts: bool) -> None:
+    job = JobRef("7", "alice", "train", state, ("cpu-1",))
+    world = with_jobs(fresh(cluster(pool("cpu", 2))), job)
+
+    assert [step.jobs for step in plan(cluster(pool("cpu", 1)), world).steps if step.verb == "stop"] == [
+        (job,) if counts else ()
+    ]

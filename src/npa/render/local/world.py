@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from npa.cluster.model import Cluster
 from npa.health.observation import SlurmNode
 from npa.plan.model import JobRef
+from npa.slurm.states import JobState
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,13 @@ class SlurmView:
         return next((node for node in self.nodes if node.name == name), None)
 
     def running_on(self, names: frozenset[str]) -> tuple[JobRef, ...]:
-        """Return the jobs that occupy any of these nodes."""
-        return tuple(job for job in self.jobs if job.nodes and names.intersection(job.nodes))
+        """Return the jobs that would end with any of these nodes; one that completes has ended already."""
+        return tuple(job for job in self.running if names.intersection(job.nodes))
+
+    @property
+    def running(self) -> tuple[JobRef, ...]:
+        """Every job that holds nodes and has not ended."""
+        return tuple(job for job in self.jobs if job.nodes and not JobState.parse(job.state).terminal)
 
     def waiting_for(self, names: frozenset[str]) -> tuple[JobRef, ...]:
         """Return the pending jobs that can run on none but these nodes."""

@@ -30,7 +30,7 @@ def plan(name: str, world: World, layout: Layout, *, force: bool) -> Plan:
         steps.append(Step("stop", "power agent", "it would start nodes again", "stop:agent"))
     if world.lab:
         nodes = tuple(world.nodes)
-        jobs = tuple(job for job in world.slurm.jobs if job.nodes) if world.slurm else ()
+        jobs = world.slurm.running if world.slurm else ()
         steps.append(
             Step(
                 "stop",
