@@ -19,6 +19,7 @@ from npa.slurm.wire import ExitCode
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 ON_CONTROLLER = "npa soperator exec controller-0 --cluster quick -- "
+DRAINED = "gpu-1 takes no jobs: idle+drain, rack move"
 SACCT = f"{ON_CONTROLLER}sacct -j 12 --format=JobID,State,ExitCode,MaxRSS,ReqMem,NodeList"
 
 
