@@ -20,6 +20,7 @@ from npa.tools import container
 T = TypeVar("T")
 
 NPA = str(Path(sys.executable).with_name("npa"))
+CACHE = Path(os.environ.get("NPA_CACHE_DIR") or "/var/cache/npa")
 PATIENCE = 120.0  # seconds for one command; nothing here takes a tenth of it
 POLL = 0.05
 GPU_POOL: dict[str, Any] = {
