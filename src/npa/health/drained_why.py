@@ -12,7 +12,7 @@ from npa.slurm.replies import SlurmNodeReply
 
 POWER = frozenset({"POWERED_DOWN", "POWERING_UP", "POWERING_DOWN", "POWER_UP"})
 # flags that go away without anybody doing anything
-BY_THEMSELVES = POWER | {"MAINT", "BLOCKED"}
+BY_THEMSELVES = POWER | {"MAINT", "BLOCKED", "NOT_RESPONDING"}
 
 _FLAGS = {
     "POWERED_DOWN": ("it is powered down to save power", "wait: a job that needs it powers it up"),
@@ -53,7 +53,12 @@ def causes(node: SlurmNodeReply, now: datetime, place: Place) -> Iterator[Cause]
             command=place.logs(node.name),
         )
     if "NOT_RESPONDING" in flags and reasons.parse(node.reason).kind != "not_responding":
-        yield Cause("its slurmd does not answer slurmctld", (), "see that slurmd runs", place.logs(node.name))
+        yield Cause(
+            "slurmctld has had no answer from its slurmd yet",
+            ("it is asked again all the time, and counts as down after SlurmdTimeout",),
+            "wait a few seconds where it was started or resumed just now; else see that the network works",
+            place.logs(node.name),
+        )
     if node.state.base == "FUTURE":
         yield Cause("it has never registered", (), "start its slurmd", place.logs(node.name))
     yield from (Cause(what, (), remedy) for flag, (what, remedy) in _FLAGS.items() if flag in flags)

@@ -121,9 +121,10 @@ def _verdict(facts: NodeFacts, causes: tuple[Cause, ...]) -> Verdict:
         return "fine"
     if state.unknown and "INVAL" not in state.flags and len(causes) == 1:
         return "unknown"
-    reboot = drains.reboot(state, facts.slurm.value.reason_changed_at, facts.now)
-    waits = reboot in ("asked", "under way") or state.flags & drained_why.BY_THEMSELVES
-    return "waits" if waits and len(causes) == 1 else "action"
+    by_itself = bool(state.flags & drained_why.BY_THEMSELVES) and not tuple(_here(facts))
+    waits = drains.reboot(state, facts.slurm.value.reason_changed_at, facts.now) in ("asked", "under way")
+    down = state.base in ("DOWN", "ERROR") or "DRAIN" in state.flags
+    return "waits" if len(causes) == 1 and (waits or (by_itself and not down)) else "action"
 
 
 def _state(facts: NodeFacts) -> str:

@@ -22,7 +22,10 @@ def place(npa: Npa) -> Iterator[Cluster]:
 def cluster(place: Cluster) -> Iterator[Cluster]:
     """Give the nodes back and cancel what a test left in the queue."""
     yield place
-    place.login("scancel --user=root; scontrol update nodename=cpu-[0-1] state=resume 2>/dev/null || true")
+    place.login(
+        "scancel --user=root; for each in $(sinfo -hN -t drain,down -o %N | sort -u); "
+        "do scontrol update nodename=$each state=resume; done"
+    )
     until(lambda: not place.on("login-0", "squeue", "-h"), "the queue is empty")
     until_fine(place, "cpu-0")
     until_fine(place, "cpu-1")

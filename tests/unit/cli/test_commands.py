@@ -32,6 +32,8 @@ COMMANDS = (
     "exec",
     "logs",
     "watch",
+    "explain-node",
+    "explain-job",
     "explain",
     "schema",
 )

@@ -125,8 +125,8 @@ DEAD: dict[str, object] = {"daemons": (Daemon("cpu-1", "slurmd", "down"),)}
         pytest.param(
             slurm("IDLE+NOT_RESPONDING"),
             {},
-            "action",
-            "its slurmd does not answer slurmctld",
+            "waits",
+            "slurmctld has had no answer from its slurmd yet",
             LOGS,
             id="silent",
         ),
