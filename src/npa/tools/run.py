@@ -79,8 +79,14 @@ def stream(argv: Sequence[str], heard: Callable[[str], None], *, timeout: float)
     `run` does.
     """
     lines: list[str] = []
+    expired = threading.Event()
+
+    def expire() -> None:
+        expired.set()
+        _end(process)
+
     with _started(argv) as process:
-        timer = threading.Timer(timeout, process.kill)
+        timer = threading.Timer(timeout, expire)
         timer.start()
         try:
             assert process.stdout is not None
@@ -92,10 +98,9 @@ def stream(argv: Sequence[str], heard: Callable[[str], None], *, timeout: float)
             _end(process)
             raise
         finally:
-            timed_out = not timer.is_alive()
             timer.cancel()
             timer.join()
-    if timed_out:
+    if expired.is_set():
         raise ToolTimeoutError(argv, timeout)
     if code != 0:
         raise ToolError(argv, code, "".join(lines[-20:]))
@@ -148,9 +153,9 @@ def _started(argv: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
+    """Ask a program and its children to end, and kill what is left: it would keep the output open."""
     for number, patience in ((signal.SIGTERM, 10), (signal.SIGKILL, 5)):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(patience)
-            return
