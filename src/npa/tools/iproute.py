@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -12,12 +13,16 @@ def batch(rootfs: str, lines: list[str]) -> None:
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        os.dup2(read, 0)
-        os.close(write)
-        os.chroot(rootfs)
-        os.execve("/usr/sbin/ip", ["ip", "-batch", "-"], {"PATH": PATH})
+        try:
+            os.dup2(read, 0)
+            os.close(write)
+            os.chroot(rootfs)
+            os.execve("/usr/sbin/ip", ["ip", "-batch", "-"], {"PATH": PATH})
+        finally:
+            os._exit(127)  # never back into the caller, of which this is a copy
     os.close(read)
-    with os.fdopen(write, "w", encoding="utf-8") as file:
+    # one that ended early says why by its exit status
+    with contextlib.suppress(BrokenPipeError), os.fdopen(write, "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
     _, status = os.waitpid(child, 0)
     if status:
