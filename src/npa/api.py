@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from npa.errors import RefusedError
 
 if TYPE_CHECKING:
-    from npa.cluster.model import TargetName
+    from npa.cluster.model import Machine, TargetName
     from npa.health.assess import Report
     from npa.health.explain import Explanation
     from npa.health.observation import Observation
     from npa.plan.model import Event, Plan
+    from npa.slurm.lint import Finding
     from npa.spec.model import SoperatorSpec
     from npa.targets.base import Options, Summary
     from npa.targets.local.target import LocalTarget
@@ -24,6 +25,37 @@ DEFAULT_TARGET: TargetName = "nebius"
 def target_of(spec: SoperatorSpec, target: TargetName | None = None) -> TargetName:
     """Return where a spec's cluster lives: what the caller says, else the spec, else Nebius."""
     return target or spec.target or DEFAULT_TARGET
+
+
+def lint(
+    files: Mapping[str, str], *, version: str, machine: Machine | None = None, custom: bool = False
+) -> tuple[Finding, ...]:
+    """Return what Slurm would not take, or take for something else, in files by name; reads nothing.
+
+    `custom` says that each holds settings to be added to a cluster's slurm.conf.
+    """
+    from npa.slurm import lint
+
+    if custom:
+        return tuple(
+            each
+            for name, text in files.items()
+            for each in lint.check_custom(text, version=version, file=name)
+        )
+    return lint.check(files, version=version, machine=machine)
+
+
+def lint_spec(spec: SoperatorSpec) -> tuple[Finding, ...]:
+    """Return what Slurm would not take of the files that a spec stands for; reads nothing.
+
+    What is wrong with the spec's own settings is at `slurm.settings.KEY`, without a file.
+    """
+    from npa.cluster.facts import Facts
+    from npa.cluster.resolve import resolve
+    from npa.slurm.lint import rendered
+    from npa.slurm.runtime import Runtime
+
+    return rendered.check(resolve(spec, Facts(), target_of(spec)), Runtime("v2", twin=True))
 
 
 def plan(spec: SoperatorSpec, *, target: TargetName | None = None, options: Options | None = None) -> Plan:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import npa
-from npa.cli import change, explain_why, look, node, spec, watching
+from npa.cli import change, explain_why, lint, look, node, spec, watching
 from npa.cli.passing import PassingCommand
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -84,6 +84,7 @@ _COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
     ("watch", watching.watch, "Keep a cluster right until stopped."),
     ("explain-node", explain_why.node, "Say why a node is drained, down or fine."),
     ("explain-job", explain_why.job, "Say why a job waits, runs or failed."),
+    ("lint", lint.lint, "Check Slurm's files before Slurm reads them."),
     ("explain", spec.explain, "Say what a field of the spec means."),
     ("schema", spec.schema, "Print the spec's JSON Schema."),
     ("proxy", node.proxy, ""),

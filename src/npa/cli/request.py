@@ -22,11 +22,14 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 def load(path: str) -> tuple[SoperatorSpec, str]:
     """Return the spec in a file, or on stdin for `-`, and its text."""
+    from npa.cli import lint
     from npa.spec import load
 
     content = read(path)
-    spec = load.parse(content, "<stdin>" if path == STDIN else path)
-    return spec, content.decode("utf-8-sig")
+    source = "<stdin>" if path == STDIN else path
+    spec, text = load.parse(content, source), content.decode("utf-8-sig")
+    lint.refuse_settings(spec, text, source)
+    return spec, text
 
 
 def read(path: str) -> bytes:

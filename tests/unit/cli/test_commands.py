@@ -34,6 +34,7 @@ COMMANDS = (
     "watch",
     "explain-node",
     "explain-job",
+    "lint",
     "explain",
     "schema",
 )

@@ -18,6 +18,7 @@ from npa.render.local import addresses, desired, nodes, steps
 from npa.render.local.desired import Desired
 from npa.render.local.steps import POWER
 from npa.render.local.world import Record, World
+from npa.slurm.lint import rendered
 from npa.slurm.runtime import Runtime
 from npa.spec.model import SoperatorSpec
 from npa.targets import login_keys
@@ -152,6 +153,7 @@ class LocalTarget:
         )
         known = world.record.addresses if world.record else {}
         runtime, notes = surroundings()
+        rendered.refuse(cluster)  # before rendering, which stops at the first of them
         wanted = desired.render(
             cluster,
             self._paths.layout(cluster.name),
@@ -159,6 +161,7 @@ class LocalTarget:
             image.digest,
             addresses.assign(known, nodes.names(cluster)),
         )
+        rendered.refuse(cluster, _read_by_slurm(wanted))
         plan = steps.plan(wanted, world, options, notes)
         return plan, wanted, world, image
 
@@ -204,6 +207,13 @@ class LocalTarget:
     def _locked(self, name: str, patience: float = 0.0) -> AbstractContextManager[None]:
         busy = f"another command is changing cluster {name}"
         return disk.lock(self._paths.lock(name), busy, patience=patience)
+
+
+def _read_by_slurm(wanted: Desired) -> Mapping[str, str]:
+    """Return the texts in the daemons' configuration folder by name."""
+    folder = f"{wanted.layout.daemons_etc}/"
+    found = (file for file in wanted.files if file.path.startswith(folder))
+    return {file.path.removeprefix(folder): file.text for file in found}
 
 
 def surroundings() -> tuple[Runtime, tuple[str, ...]]:
