@@ -140,6 +140,16 @@ def test_a_dead_daemon_is_started_and_nothing_else(daemon: str) -> None:
     ]
 
 
+def test_a_node_that_is_cut_off_the_network_gets_a_new_link_and_nothing_else() -> None:
+    asked = cluster(pool("cpu", 2))
+    world = fresh(asked)
+    cut = replace(world, nodes={**world.nodes, "cpu-1": replace(world.nodes["cpu-1"], linked=False)})
+    todo = plan(asked, cut).steps
+
+    assert [(step.key, step.nodes) for step in todo if step.verb != "wait"] == [("restart:links", ("cpu-1",))]
+    assert plan(asked, apply(want(asked, cut), cut, todo)).steps == ()
+
+
 def test_another_slurm_is_refused() -> None:
     asked = cluster(pool("cpu", 1))
 

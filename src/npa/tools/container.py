@@ -37,6 +37,15 @@ class Restart:
     process: Process
 
 
+@dataclass(frozen=True, slots=True)
+class Reconnect:
+    """A running node that gets a new link."""
+
+    node: str
+    pid: int  # of the node's first process
+    address: str
+
+
 class Containers:
     """The nodes of one cluster: one lab of namespaces over one root file system."""
 
@@ -51,10 +60,11 @@ class Containers:
         cgroups: Mapping[str, str],
         nodes: Sequence[tuple[str, Node]] = (),
         daemons: Sequence[Restart] = (),
+        links: Sequence[Reconnect] = (),
         *,
         timeout: float = 120,
     ) -> Started:
-        """Start nodes and daemons in a lab: a PID, or the title of one to start first.
+        """Start or connect nodes and daemons in a lab: a PID, or the title of one to start first.
 
         Nodes come with their titles, which ps(1) shows and by which they are found again. `timeout` is in
         seconds.
@@ -84,6 +94,7 @@ class Containers:
                 }
                 for each in daemons
             ],
+            "links": [asdict(each) for each in links],
         }
         argv = [sys.executable, "-m", "npa.tools.launch"]
         answer = json.loads(self._run(argv, stdin=json.dumps(request), timeout=timeout))

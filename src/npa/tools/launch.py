@@ -12,12 +12,14 @@ Request
     cgroups     controller -> the lab's group
     nodes       render.local.model.Node as a mapping, plus "title", and "log", the folder of its logs
     daemons     {"pid" of the node's first process, "node", "log", "process"}: to start again
+    links       {"pid" of the node's first process, "node", "address"}: to connect again
 
 Answer: {"lab": PID, "nodes": {name: PID}, "errors": {name: text}}; PIDs are this machine's.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -47,6 +49,8 @@ def main() -> int:
     else:
         join(answer["lab"], ("mnt", "uts", "ipc", "net", "pid"))
         start_nodes(request, answer)
+        for each in request["links"]:
+            reconnect(request, each, answer)
         for daemon in request["daemons"]:
             start_daemon(request, daemon)
     json.dump(answer, sys.stdout)
@@ -198,13 +202,38 @@ def link(address: str, pid: int) -> list[str]:
     Routed, not bridged: a /32 route and a permanent neighbour each, so that no number of nodes overflows the
     kernel's one neighbour table (gc_thresh3).
     """
-    name = "v" + "".join(f"{int(part):02x}" for part in address.split(".")[1:])
+    name = link_name(address)
     return [
         f"link add {name} address {GATEWAY_MAC} type veth peer name eth0 address {mac(address)} netns {pid}",
         f"link set {name} up",
         f"neigh replace {address} lladdr {mac(address)} dev {name} nud permanent",
         f"route replace {address}/32 dev {name}",
     ]
+
+
+def link_name(address: str) -> str:
+    """What the lab calls its end of the link to a node."""
+    return "v" + "".join(f"{int(part):02x}" for part in address.split(".")[1:])
+
+
+def reconnect(request: dict[str, Any], each: dict[str, Any], answer: dict[str, Any]) -> None:
+    """Give a running node a new link in place of whatever is left of its own."""
+    pid, node, address = each["pid"], each["node"], each["address"]
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        numbers = next(line.split()[1:] for line in file if line.startswith("NSpid:"))
+    with contextlib.suppress(OSError):  # there may be none any more
+        iproute.batch(request["lab_root"], [f"link del {link_name(address)}"])
+    iproute.batch(request["lab_root"], link(address, int(numbers[1])))
+    child = os.fork()
+    if child == 0:
+        try:
+            join(pid, ("uts", "net", "mnt"))
+            setup.network(node, address, GATEWAY, GATEWAY_MAC)
+        except OSError:
+            os._exit(1)
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        answer["errors"][node] = "its link could not be set up"
 
 
 def mac(address: str) -> str:

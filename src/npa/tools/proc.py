@@ -60,6 +60,16 @@ def command(pid: int) -> list[str]:
     return [word.decode(errors="replace") for word in words[:-1]]
 
 
+def routes(pid: int) -> frozenset[str]:
+    """Return the IPv4 destinations that a process's network namespace has a route to; 0.0.0.0 is any."""
+    try:
+        lines = Path(f"/proc/{pid}/net/route").read_text(encoding="ascii").splitlines()[1:]
+    except OSError:
+        return frozenset()
+    found = (bytes.fromhex(line.split()[1]) for line in lines)
+    return frozenset(".".join(str(byte) for byte in reversed(each)) for each in found)
+
+
 def listens(pid: int, port: int) -> bool:
     """Say whether anything listens on a TCP port in the network namespace of a process (proc_net(5))."""
     wanted = f"{port:04X}"

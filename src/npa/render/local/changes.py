@@ -23,6 +23,7 @@ class Changes:
     power_down: tuple[str, ...]  # elastic, running, and let go of by Slurm
     keep: tuple[Node, ...]
     daemons: tuple[tuple[str, str], ...]  # (node, daemon) that should run on a kept node and does not
+    unlinked: tuple[str, ...]  # kept nodes that are cut off the network
     write: tuple[str, ...]  # paths
     delete: tuple[str, ...]
 
@@ -66,6 +67,7 @@ def compare(desired: Desired, world: World) -> Changes:
             for process in node.processes
             if process.name not in world.nodes[node.name].daemons
         ),
+        unlinked=tuple(node.name for node in keep if not world.nodes[node.name].linked),
         write=tuple(path for path, text in texts.items() if world.files.get(path) != text),
         delete=tuple(path for path in world.files if path not in texts),
     )

@@ -34,6 +34,7 @@ def plan(desired: Desired, world: World, options: Options, notes: tuple[str, ...
         *_foundation(desired, world),
         *_endings(found, world, options),
         *_files(desired, found, world),
+        *_links(found),
         *control.steps(desired, found, world),
         *_pools(desired, found, world),
         *_power(desired, found, world),
@@ -140,6 +141,12 @@ def _files(desired: Desired, found: Changes, world: World) -> Iterator[Step]:
         names = dict.fromkeys(_short(path, desired) for path in (*found.write, *found.delete))
         why = "first written" if world.record is None else "the spec changes them"
         yield Step("write", ", ".join(names), why, "write:files", diff=_diff(desired, found, world))
+
+
+def _links(found: Changes) -> Iterator[Step]:
+    if found.unlinked:
+        names = hostlist.compress(hostlist.ordered(found.unlinked))
+        yield Step("restart", f"links of {names}", "cut off the network", "restart:links", found.unlinked)
 
 
 def _short(path: str, desired: Desired) -> str:

@@ -34,6 +34,8 @@ class Running:
     pid: int  # of its first process
     fingerprint: str
     daemons: Mapping[str, int]  # name -> PID, of those that run
+    stopped: Mapping[str, int] = field(default_factory=dict)  # as `daemons`, but halted by a signal
+    linked: bool = True  # has its routes to the others, and they theirs to it
 
 
 @dataclass(frozen=True, slots=True)

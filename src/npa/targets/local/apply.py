@@ -17,7 +17,7 @@ from npa.targets.base import Listener, Options
 from npa.targets.local import create, drains, gather, stop, waits
 from npa.targets.local import record as records
 from npa.tools import cgroup, container, disk, run
-from npa.tools.container import Containers, Restart
+from npa.tools.container import Containers, Reconnect, Restart
 from npa.tools.rootfs import Image, Rootfs
 from npa.tools.slurm import Slurm
 
@@ -67,6 +67,7 @@ class Deployment:
             "start:lab": self._start_lab,
             "write:files": self._write,
             "reconfigure": self._reconfigure,
+            "restart:links": self._reconnect,
             "resume:nodes": self._resume,
             "wait:workers": self._wait_workers,
             "start:agent": self._start_agent,
@@ -162,10 +163,18 @@ class Deployment:
                     continue
                 if not named and process.name in found.daemons:
                     continue
-                stop.end_daemon(found.daemons.get(process.name))
+                stop.end_daemon(found.daemons.get(process.name) or found.stopped.get(process.name))
                 again.append(Restart(node.name, found.pid, process))
         raise_errors(self._containers.launch(lab, self._record.cgroups, daemons=again).errors)
         self._have_read(each.process.name for each in again)
+
+    def _reconnect(self, step: Step) -> None:
+        lab, running = self._processes()
+        links = [
+            Reconnect(node.name, running[node.name].pid, node.address)
+            for node in steps.started_nodes(self._desired, step)
+        ]
+        raise_errors(self._containers.launch(lab, self._record.cgroups, links=links).errors)
 
     def _stop(self, step: Step) -> None:
         _, running = self._processes()

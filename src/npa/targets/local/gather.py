@@ -6,6 +6,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -32,6 +33,7 @@ def gather(layout: Layout, name: str, *, users: bool = False, ending: bool = Fal
     """
     record = _record(layout, ending)
     lab, nodes = processes(layout, name)
+    nodes = _with_links(record, lab, nodes)
     slurm, problem = _slurm(nodes)
     return World(
         record=record,
@@ -74,9 +76,24 @@ def processes(layout: Layout, name: str) -> tuple[int, dict[str, Running]]:
         word, _, rest = proc.title(child.pid).partition(":")
         if word == "npa-node":
             node, _, fingerprint = rest.rpartition(":")
-            daemons = {daemon_name(each.name): each.pid for each in children.get(child.pid, ())}
-            nodes[node] = Running(child.pid, fingerprint, daemons)
+            found = children.get(child.pid, ())
+            daemons, stopped = (
+                {daemon_name(each.name): each.pid for each in found if (each.state in "Tt") is halted}
+                for halted in (False, True)
+            )
+            nodes[node] = Running(child.pid, fingerprint, daemons, stopped)
     return lab.pid, dict(sorted(nodes.items()))
+
+
+def _with_links(record: Record | None, lab: int, nodes: dict[str, Running]) -> dict[str, Running]:
+    """Return the nodes, each with whether packets can go there and back."""
+    if record is None or not lab:
+        return nodes
+    known, there = record.addresses, proc.routes(lab)
+    return {
+        name: replace(node, linked=known.get(name, "") in there and "0.0.0.0" in proc.routes(node.pid))
+        for name, node in nodes.items()
+    }
 
 
 def agent(layout: Layout) -> int:

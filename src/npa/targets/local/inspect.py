@@ -20,6 +20,8 @@ def observe(name: str, world: World) -> Observation:
         running = world.nodes.get(node)
         if running is None and node in elastic:
             continue  # off, as it may be
+        if running and not running.linked:
+            daemons.append(Daemon(node, "link", "down"))
         for daemon in wanted:
             pid = running.daemons.get(daemon, 0) if running else 0
             daemons.append(Daemon(node, daemon, "up" if pid else "down", pid))

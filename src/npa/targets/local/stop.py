@@ -20,6 +20,7 @@ def end_daemon(pid: int | None) -> None:
     if pid is None:
         return
     container.signal_process(pid, signal.SIGTERM)
+    container.signal_process(pid, signal.SIGCONT)  # one that is halted would not hear the other
     if not _until(lambda: proc.find(pid) is None, PATIENCE):
         container.signal_process(pid, signal.SIGKILL)
         gone([pid])
