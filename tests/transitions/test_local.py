@@ -172,6 +172,15 @@ def test_users_are_created_once() -> None:
     ]
 
 
+def test_users_of_a_stopped_cluster_are_looked_up_when_it_runs() -> None:
+    asked = replace(cluster(pool("cpu", 1)), users=(User("alice", 2000),))
+    world = replace(fresh(asked), lab=0, nodes={}, users=None)
+
+    assert [step.reason for step in plan(asked, world).steps if step.key == "create:users"] == [
+        "unless the jail has them"
+    ]
+
+
 def test_a_node_table_that_was_written_but_not_read_is_read() -> None:
     """The deploy was killed between writing slurm.conf and reconfiguring."""
     before, after = cluster(pool("cpu", 2)), cluster(pool("cpu", 3))

@@ -208,7 +208,10 @@ def _users(desired: Desired, world: World) -> Iterator[Step]:
     missing = tuple(user for user in desired.cluster.users if user.name not in there)
     if missing:
         called = ", ".join(f"{user.name} ({user.uid})" for user in missing)
-        yield Step("create", f"users {called}", "not in the jail", "create:users")
+        # the jail of a cluster that is stopped cannot be looked into
+        unseen = world.record is not None and world.users is None
+        why = "unless the jail has them" if unseen else "not in the jail"
+        yield Step("create", f"users {called}", why, "create:users")
 
 
 def _resumptions(desired: Desired, found: Changes, world: World) -> Iterator[Step]:

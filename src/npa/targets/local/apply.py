@@ -194,8 +194,10 @@ class Deployment:
         drains.resume(self._slurm(), step.nodes)
 
     def _create_users(self, _: Step) -> None:
-        login = self._processes()[1][self._desired.cluster.logins[0]].pid
-        there = self._world.users or frozenset()
+        _, running = self._processes()
+        login = running[self._desired.cluster.logins[0]].pid
+        # the plan could not look where nothing ran yet
+        there = gather.accounts(running) or frozenset()
         for user in self._desired.cluster.users:
             if user.name not in there:
                 argv = ["useradd", "--create-home", "--shell", "/bin/bash", "--uid", str(user.uid), user.name]

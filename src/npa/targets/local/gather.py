@@ -43,7 +43,7 @@ def gather(layout: Layout, name: str, *, users: bool = False, ending: bool = Fal
         files=_files(layout),
         slurm=slurm,
         slurm_problem=problem,
-        users=_users(nodes) if users else None,
+        users=accounts(nodes) if users else None,
     )
 
 
@@ -200,7 +200,7 @@ def _texts(paths: Iterable[str]) -> dict[str, str]:
     return {path: text for path, text in texts.items() if text is not None}
 
 
-def _users(nodes: dict[str, Running]) -> frozenset[str] | None:
+def accounts(nodes: dict[str, Running]) -> frozenset[str] | None:
     """Return the jail's accounts; None where no login node can tell."""
     for name, running in nodes.items():
         if name.startswith("login-"):
