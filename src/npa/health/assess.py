@@ -121,6 +121,9 @@ def _findings(seen: Observation) -> Iterator[Finding]:
         yield _not_running(seen)
         return
     yield from _daemon_findings(seen)
+    for folder in seen.full:
+        hint = "free some space: what slurmctld knows is no longer written down"
+        yield Finding("error", f"disk of {folder}", "has no room left", hint)
     yield from (Finding("unknown", "cluster", each, command=_logs(seen)) for each in seen.problems)
     if seen.nodes is None:
         yield Finding("unknown", "nodes", "slurmctld's answer could not be read", command=_logs(seen))

@@ -51,4 +51,5 @@ class Observation:
     nodes: tuple[SlurmNode, ...] | None = None
     jobs: tuple[JobRef, ...] | None = None
     slurm_version: str = ""
+    full: tuple[str, ...] = ()  # folders of the daemons on a disk without room
     problems: tuple[str, ...] = ()  # reads that failed, in words

@@ -60,6 +60,9 @@ def test_a_well_cluster_is_healthy() -> None:
             id="a-read-failed",
         ),
         pytest.param(
+            replace(WELL, full=("/state",)), "degraded", "disk of /state", "no room left", id="disk-full"
+        ),
+        pytest.param(
             replace(WELL, daemons=(Daemon("gpu-0", "slurmd", "down"),)),
             "degraded",
             "slurmd on gpu-0",

@@ -194,7 +194,7 @@ class Deployment:
         drains.resume(self._slurm(), step.nodes)
 
     def _create_users(self, _: Step) -> None:
-        _, running = self._processes()
+        running = self._processes()[1]
         login = running[self._desired.cluster.logins[0]].pid
         # the plan could not look where nothing ran yet
         there = gather.accounts(running) or frozenset()

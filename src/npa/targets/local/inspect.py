@@ -7,7 +7,7 @@ from npa.render.local import nodes
 from npa.render.local.world import World
 
 
-def observe(name: str, world: World) -> Observation:
+def observe(name: str, world: World, full: tuple[str, ...] = ()) -> Observation:
     """Return what was gathered, against what was asked for when it was last deployed; pure."""
     record = world.record
     if record is None:
@@ -37,5 +37,6 @@ def observe(name: str, world: World) -> Observation:
         nodes=world.slurm.nodes if world.slurm else None,
         jobs=world.slurm.jobs if world.slurm else None,
         slurm_version=record.slurm_version,
+        full=full,
         problems=(world.slurm_problem,) if world.slurm_problem and world.lab else (),
     )

@@ -34,6 +34,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 NO_CGROUPS = "this kernel offers no memory cgroup: limits of memory and devices are not enforced"
 SWAPS = "this kernel does not limit swap: a job over its memory may swap instead of being ended"
 NOT_PINNED = "CPUs are counted, not pinned: a node may claim more of them than this machine has"
+FULL = 16 << 20  # bytes: with less, the daemons' next files may not fit
 AGENT_PATIENCE = 10.0  # seconds: the power agent holds a cluster for no longer
 
 
@@ -106,7 +107,9 @@ class LocalTarget:
 
     def inspect(self, name: str) -> Observation:
         """Read what is there now."""
-        return inspect.observe(name, self._world(name))
+        state = Path(self._paths.layout(name).state)
+        full = (str(state),) if disk.free_bytes(state) < FULL else ()
+        return inspect.observe(name, self._world(name), full)
 
     def list(self) -> Iterator[Summary]:
         """Return the clusters of this machine, by name."""
