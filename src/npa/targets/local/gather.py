@@ -17,7 +17,7 @@ from npa.render.local.layout import Layout
 from npa.render.local.world import Record, Running, SlurmView, World
 from npa.slurm import replies
 from npa.targets.local import record as records
-from npa.tools import container, disk, proc
+from npa.tools import container, disk, launch, proc
 from npa.tools.slurm import Slurm
 
 # made once and never rendered: keys, and what came with a cluster
@@ -91,7 +91,7 @@ def _with_links(record: Record | None, lab: int, nodes: dict[str, Running]) -> d
         return nodes
     known, there = record.addresses, proc.routes(lab)
     return {
-        name: replace(node, linked=known.get(name, "") in there and "0.0.0.0" in proc.routes(node.pid))
+        name: replace(node, linked=known.get(name, "") in there and launch.GATEWAY in proc.routes(node.pid))
         for name, node in nodes.items()
     }
 
