@@ -32,8 +32,8 @@ STRICT_WORDS: Mapping[str, str] = {
         "MULTIPLE_SHARING_GRES_PJ ENFORCE_BINDING_GRES ONE_TASK_PER_SHARING_GRES"
     ),
     "taskpluginparam": (
-        "Cores None Sockets Threads SlurmdOffSpec OOMKillStep Verbose Autobind=none Autobind=threads "
-        "Autobind=cores Autobind=sockets"
+        "Cores None Sockets Threads SlurmdOffSpec SlurmdSpecOverride> OOMKillStep Verbose Autobind=none "
+        "Autobind=threads Autobind=cores Autobind=sockets"
     ),
 }
 # One word; slurmctld stops on another one.
@@ -62,7 +62,6 @@ SILENT_WORDS: Mapping[str, str] = {
         "NO_NORMAL_ALL NO_NORMAL_ASSOC NO_NORMAL_PART NO_NORMAL_QOS NO_NORMAL_TRES SMALL_RELATIVE_TO_TIME"
     ),
     "logtimeformat": "iso8601 iso8601_ms rfc5424 rfc5424_ms rfc3339 clock short thread_id",
-    "returntoservice": "0 1 2",
     "launchparameters": (
         "batch_step_set_cpu_freq enable_nss_slurm mem_sort< mpir_use_nodeaddr "
         "disable_send_gids slurmstepd_memlock slurmstepd_memlock_all test_exec use_interactive_step "
@@ -104,6 +103,7 @@ PARAMETERS: Mapping[str, str] = {
     ),
     "authaltparameters": "disable_token_creation jwks jwt_key max_token_lifespan userclaimfield",
 }
+NO_NUMBERS = "bf_hetjob_prio delay_boot max_submit_line_size"  # parameters with other values
 # Plugins by their prefix: in Debian's packages, and those that need no file.
 PLUGINS: Mapping[str, str] = {
     "accounting_storage": "ctld_relay mysql none slurmdbd",

@@ -10,11 +10,23 @@ from collections.abc import Iterator, Mapping
 
 from npa.cluster.model import Machine
 from npa.slurm import keys_values
+from npa.slurm.lint import (
+    confinement,
+    grammar,
+    gres,
+    model,
+    nodes,
+    partitions,
+    sections,
+    settings,
+    together,
+    topology,
+)
 from npa.slurm.lint import custom as _custom
 from npa.slurm.lint import files as _files
-from npa.slurm.lint import grammar, gres, model, nodes, partitions, sections, settings, together, topology
 from npa.slurm.lint.finding import Finding, Severity, errors
-from npa.slurm.lint.grammar import Page
+from npa.slurm.lint.grammar import Page, Pair
+from npa.slurm.version import at_least
 from npa.spec import nearest
 
 __all__ = ["KNOWN", "Finding", "Severity", "check", "check_custom", "errors"]
@@ -52,6 +64,7 @@ def check(
         found += nodes.check(conf, machine)
         found += partitions.check(conf)
         found += together.check(conf)
+        found += confinement.check(conf, _cgroup_plugin(pages.get("cgroup.conf")))
     found += _others(files, pages, conf, version)
     return tuple(sorted(set(found)))
 
@@ -87,9 +100,12 @@ def _others(
 
 def version_reads_yaml(version: str) -> bool:
     """Whether a release reads topology.yaml; an older one looks at topology.conf alone."""
-    from npa.slurm.version import at_least
-
     return at_least(version, "25.05")
+
+
+def _cgroup_plugin(page: Page | None) -> Pair | None:
+    heads = [statement.head for statement in page.statements] if page else []
+    return next((pair for pair in reversed(heads) if pair.name == "cgroupplugin"), None)
 
 
 def _cgroup(page: Page, version: str) -> Iterator[Finding]:

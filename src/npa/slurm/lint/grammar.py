@@ -172,14 +172,11 @@ def _unread(file: str, place: tuple[int, int], rest: str, before: str) -> Findin
     at = before or rest.split("=")[0].split()[0][:40]
     if _PAIR.match(rest):
         message, hint = f"`{shown}` on the line of {before}", "put each setting on a line of its own"
-    elif rest.endswith("=") or "=" not in rest:
-        message = f"`{shown}` has no value" if not before else f"`{shown}` is no setting"
-        hint = "write `Key=value`" if not before else "quote a value with blanks"
     elif rest.lower().startswith("include"):
-        message, hint = (
-            f"`{shown}`: Slurm knows `Include` only at the beginning of a line",
-            "remove the blanks",
-        )
+        message, hint = "Slurm knows `Include` only at the beginning of a line", "remove the blanks before it"
+    elif rest.endswith("=") or "=" not in rest:
+        message = f"`{shown}` is no setting" if before else f"`{shown}` has no value"
+        hint = "quote a value with blanks" if before else "write `Key=value`"
     else:
         message, hint = f"`{shown}` cannot be read", "write `Key=value`, and quote a value with blanks"
     return Finding(file, *place, at, message, hint)

@@ -16,7 +16,6 @@ from npa.spec import nearest
 _SHARE = re.compile(r"NO|EXCLUSIVE|(?:YES|FORCE)(?::[1-9][0-9]*)?", re.IGNORECASE)
 _ON = frozenset({"yes", "up", "true", "1"})
 _WORDS = {
-    "state": keys_values.PARTITION_STATES,
     "selecttypeparameters": keys_values.PARTITION_SELECT,
     "exclusive": keys_values.EXCLUSIVES,
 }
@@ -47,6 +46,11 @@ def _value(pair: Pair, at: str) -> Iterator[Finding]:
     wrong = None
     if pair.name in ("maxtime", "defaulttime"):
         wrong = values.time_fault(pair.value)
+    elif pair.name == "state":
+        # Slurm looks at the beginning alone: `UPX` is UP to it.
+        states = keys_values.PARTITION_STATES.split()
+        if not pair.value.upper().startswith(tuple(states)):
+            wrong = values.word_fault(pair.value, states)
     elif pair.name in _WORDS:
         wrong = values.word_fault(pair.value, _WORDS[pair.name].split())
     elif pair.name in ("oversubscribe", "shared") and not _SHARE.fullmatch(pair.value):

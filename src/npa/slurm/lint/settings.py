@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 
 from npa.slurm import keys
@@ -12,6 +13,7 @@ from npa.slurm.lint.grammar import Pair
 from npa.slurm.lint.model import Conf
 from npa.spec import nearest
 
+_NUMBER = re.compile(r"-?[0-9]+[kKmM]?")
 _NEEDED = {"clustername": "ClusterName", "slurmctldhost": "SlurmctldHost"}
 
 
@@ -28,14 +30,13 @@ def check(conf: Conf) -> Iterator[Finding]:
 def check_values(singles: tuple[Pair, ...], release: str) -> Iterator[Finding]:
     """Yield what is wrong with settings, each by itself; for a file of settings alone too."""
     yield from sections.check_settings(singles, "slurm.conf", release)
+    known = keys.known("slurm.conf", release)
     for pair in singles:
-        for rule in (_gone, _words, _parameters, _plugin, _number, _text):
+        for rule in (_gone, _words, _parameters, _plugin, _number, _text) if pair.name in known else ():
             yield from rule(pair, release)
 
 
-def _gone(pair: Pair, release: str) -> Iterator[Finding]:
-    if pair.name not in keys.known("slurm.conf", release):
-        return
+def _gone(pair: Pair, release: str) -> Iterator[Finding]:  # noqa: ARG001
     if pair.name in tables.REMOVED:
         message = "has been removed, and slurmctld does not start with it"
         yield pair.says(message, tables.REMOVED[pair.name], on_key=True)
@@ -45,7 +46,6 @@ def _gone(pair: Pair, release: str) -> Iterator[Finding]:
 
 
 def _words(pair: Pair, release: str) -> Iterator[Finding]:
-    severity: Severity = "error"
     if pair.name in tables.STRICT_WORD:
         legal = keys.here(tables.STRICT_WORD[pair.name], release)
         given = [pair.value]
@@ -57,7 +57,7 @@ def _words(pair: Pair, release: str) -> Iterator[Finding]:
     for word in given:
         wrong = values.word_fault(word.strip(), legal)
         if wrong:
-            yield pair.says(*wrong, severity=severity)
+            yield pair.says(*wrong)
 
 
 def _parameters(pair: Pair, release: str) -> Iterator[Finding]:
@@ -65,8 +65,11 @@ def _parameters(pair: Pair, release: str) -> Iterator[Finding]:
         return
     legal = keys.here(tables.PARAMETERS[pair.name], release)
     for word in pair.value.split(","):
-        name = word.partition("=")[0].strip()
+        name, _, given = (part.strip() for part in word.partition("="))
         if not name or name.lower() in {each.lower() for each in legal}:
+            counts = pair.name == "schedulerparameters" and name.lower() not in tables.NO_NUMBERS.split()
+            if given and counts and not _NUMBER.fullmatch(given):
+                yield pair.says(f"{given!r} of {name} is not a number", "write a whole number")
             continue
         # A word of which nothing is known may be one of a newer patch; one that is nearly right is a slip.
         meant = nearest.nearest(name, legal)

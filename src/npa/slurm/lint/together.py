@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from npa.slurm import keys_values
@@ -9,7 +10,9 @@ from npa.slurm.lint import values
 from npa.slurm.lint.finding import Finding
 from npa.slurm.lint.grammar import Pair
 from npa.slurm.lint.model import Conf
+from npa.spec import nearest
 
+_COUNT = re.compile(r":[0-9]+(?=,|$)")
 _DBD = "accounting_storage/slurmdbd"
 _CORES = frozenset({"cr_core", "cr_core_memory", "cr_cpu", "cr_cpu_memory", "cr_socket", "cr_socket_memory"})
 _OWN_TRES = frozenset({"cpu", "mem", "energy", "node", "billing", "pages", "vmem"})
@@ -18,7 +21,7 @@ _MEMORY = ("defmempercpu", "defmempernode", "maxmempercpu", "maxmempernode")
 
 def check(conf: Conf) -> Iterator[Finding]:
     """Yield the contradictions of a slurm.conf."""
-    for rule in (_jwt, _preempt, _confine, _select, _accounting, _sizes, _mcs, _power):
+    for rule in (_jwt, _preempt, _select, _memory, _accounting, _sizes, _mcs, _power, _spared):
         yield from rule(conf)
 
 
@@ -48,17 +51,6 @@ def _preempt(conf: Conf) -> Iterator[Finding]:
         yield pair.says(f"{kind} needs a PreemptMode", "add `PreemptMode=REQUEUE` or CANCEL")
 
 
-def _confine(conf: Conf) -> Iterator[Finding]:
-    tracked = conf.value("ProctrackType", "proctrack/cgroup") == "proctrack/cgroup"
-    task = conf.settings.get("taskplugin")
-    if task and not tracked and any(word.endswith("cgroup") for word in task.value.split(",")):
-        yield task.says("task/cgroup needs proctrack/cgroup", "set `ProctrackType=proctrack/cgroup`")
-    flags = conf.settings.get("prologflags")
-    if flags and not tracked and {"contain", "x11"} & conf.words("PrologFlags"):
-        message = "Contain is there for proctrack/cgroup"
-        yield flags.says(message, "set `ProctrackType=proctrack/cgroup`", severity="warning")
-
-
 def _select(conf: Conf) -> Iterator[Finding]:
     given = conf.words("SelectTypeParameters")
     pair, kind = conf.settings.get("selecttypeparameters"), conf.value("SelectType", "select/cons_tres")
@@ -66,21 +58,23 @@ def _select(conf: Conf) -> Iterator[Finding]:
         if len(_CORES & given) > 1:
             yield pair.says("more than one of CR_CPU, CR_Core and CR_Socket", "keep one of them")
         elif not _CORES & given:
-            yield pair.says(
-                "select/cons_tres needs one of CR_CPU, CR_Core and CR_Socket", "write CR_Core_Memory"
-            )
-    if pair and kind == "select/linear" and _CORES & given:
-        yield pair.says(
-            "select/linear gives whole nodes, and knows no CR_CPU, CR_Core or CR_Socket", "write CR_Memory"
-        )
+            yield pair.says("needs one of CR_CPU, CR_Core and CR_Socket", "write CR_Core_Memory")
+        elif "cr_one_task_per_core" in given and {"cr_cpu", "cr_cpu_memory"} & given:
+            yield pair.says("CR_ONE_TASK_PER_CORE does not go with CR_CPU", "write CR_Core")
+    elif pair and kind == "select/linear" and _CORES & given:
+        message = "select/linear gives whole nodes, and knows no CR_CPU, CR_Core or CR_Socket"
+        yield pair.says(message, "write CR_Memory")
     most = conf.settings.get("maxnodecount")
     if most and kind == "select/linear":
         yield most.says("only select/cons_tres has it", "remove it")
-    if conf.nodes and kind == "select/cons_tres" and not any("memory" in word for word in given):
-        memory = next((conf.settings[key] for key in _MEMORY if key in conf.settings), None)
-        if memory:
-            message = "memory is not counted without a SelectTypeParameters that ends in _Memory"
-            yield memory.says(message, "write `SelectTypeParameters=CR_Core_Memory`", severity="warning")
+
+
+def _memory(conf: Conf) -> Iterator[Finding]:
+    counted = any("memory" in word for word in conf.words("SelectTypeParameters"))
+    limits = [conf.settings[key] for key in _MEMORY if key in conf.settings]
+    if conf.nodes and limits and not counted:
+        message = "memory is not counted without a SelectTypeParameters that ends in _Memory"
+        yield limits[0].says(message, "write `SelectTypeParameters=CR_Core_Memory`", severity="warning")
     for one, other in (("defmempercpu", "defmempernode"), ("maxmempercpu", "maxmempernode")):
         if one in conf.settings and other in conf.settings:
             first, second = conf.settings[one], conf.settings[other]
@@ -149,6 +143,20 @@ def _power(conf: Conf) -> Iterator[Finding]:
             at = f"{line.head.key} {line.head.value[:40]}: State"
             yield state.says(message, "add `ResumeProgram=`", at=at, severity="warning")
             return
+
+
+def _spared(conf: Conf) -> Iterator[Finding]:
+    """What is to be kept from sleeping must be there, or it sleeps."""
+    nodes, parts = conf.settings.get("suspendexcnodes"), conf.settings.get("suspendexcparts")
+    if nodes and conf.nodes:
+        for word in _COUNT.sub("", nodes.value).split(",") if "[" not in nodes.value else ():
+            if word not in conf.nodes and word not in conf.sets:
+                yield nodes.says(f"there is no node {word!r}", nearest.hint(word, [*conf.sets, *conf.nodes]))
+    if parts:
+        known = [line.head.value for line in conf.lines.get("partitionname", ())]
+        for word in parts.value.split(","):
+            if word not in known:
+                yield parts.says(f"there is no partition {word!r}", nearest.hint(word, known))
 
 
 def check_daemon(conf: Conf | None, settings: Mapping[str, Pair]) -> Iterator[Finding]:

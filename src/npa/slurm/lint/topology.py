@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from npa.slurm import hostlist
+from npa.slurm import hostlist, version
 from npa.slurm.hostlist import HostlistError
 from npa.slurm.lint.finding import Finding
 from npa.slurm.lint.grammar import Statement
@@ -34,13 +34,14 @@ def check(conf: Conf, page: Iterable[Statement] | None, text: str | None) -> Ite
             )
             yield plugin.says(message, "add the file, or remove the line")
         return
+    strict = not version.at_least(conf.release, "26.05")  # where 26.05 goes on, 24.11 stops
     for topology in found:
         yield from topology.faults
-        yield from _units(conf, topology)
+        yield from _units(conf, topology, strict=strict)
         if topology.kind == "tree":
             yield from _tree(topology)
         if topology.kind == "block":
-            yield from _sizes(topology)
+            yield from _sizes(topology, strict=strict)
         yield from _cover(conf, topology, lone=len(found) == 1)
 
 
@@ -74,7 +75,7 @@ def _named(conf: Conf, found: Sequence[Topology]) -> Iterator[Finding]:
             )
 
 
-def _units(conf: Conf, topology: Topology) -> Iterator[Finding]:
+def _units(conf: Conf, topology: Topology, *, strict: bool) -> Iterator[Finding]:
     if topology.kind in KEYS and not topology.units:
         what = "switch" if topology.kind == "tree" else "block"
         yield topology.place.says(
@@ -99,7 +100,7 @@ def _units(conf: Conf, topology: Topology) -> Iterator[Finding]:
         if unit.nodes and unit.children:
             yield unit.place.says("has both nodes and switches below it", "keep one of them")
         elif not unit.nodes and not unit.children:
-            yield unit.place.says("has nothing below it", "give it nodes, or remove it", warns=True)
+            yield unit.place.says("has nothing below it", "give it nodes, or remove it", warns=not strict)
 
 
 def _names(text: str) -> list[str]:
@@ -144,7 +145,7 @@ def _circle(below: Mapping[str, Sequence[str]]) -> str:
     return ""
 
 
-def _sizes(topology: Topology) -> Iterator[Finding]:
+def _sizes(topology: Topology, *, strict: bool) -> Iterator[Finding]:
     """Block sizes are the smallest times a power of two (topology.conf(5), BlockSizes)."""
     for size in topology.sizes[1:]:
         base = topology.sizes[0]
@@ -158,19 +159,19 @@ def _sizes(topology: Topology) -> Iterator[Finding]:
     elif topology.sizes and topology.kind == "block" and counts and min(counts) < topology.sizes[0]:
         unit = topology.units[counts.index(min(counts))]
         message = f"{min(counts)} nodes are fewer than the block size {topology.sizes[0]}"
-        yield unit.place.says(message, "make the smallest block size as small", warns=True)
+        yield unit.place.says(message, "make the smallest block size as small", warns=not strict)
 
 
 def _cover(conf: Conf, topology: Topology, *, lone: bool) -> Iterator[Finding]:
     """A node of the topology's partitions that is nowhere gets no job, one in two places confuses Slurm."""
     places: dict[str, Unit] = {}
+    told: set[tuple[str, str]] = set()
     for unit in topology.units:
         for name in _names(unit.nodes):
-            if name in places:
-                other = places[name].name
-                yield unit.place.says(f"node {name} is in {other} already", "keep one of them")
-                break
-            places[name] = unit
+            other = places.setdefault(name, unit)
+            if other is not unit and (unit.name, other.name) not in told:
+                told.add((unit.name, other.name))
+                yield unit.place.says(f"node {name} is in {other.name} already", "keep one of them")
     if topology.kind not in KEYS or not topology.units or not (lone or topology.default):
         return
     lacking = [name for name in conf.nodes if name not in places]

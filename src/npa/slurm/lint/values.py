@@ -10,6 +10,7 @@ from npa.slurm.keys import Kind
 from npa.slurm.quantity import UNLIMITEDS, QuantityError, parse_time
 from npa.spec import nearest
 
+_MANUAL = "see slurm.conf(5) for what it may be"
 Wrong = tuple[str, str]  # message, hint
 
 _BITS = {"u16": 16, "u32": 32, "u64": 64}
@@ -75,7 +76,7 @@ def word_fault(value: str, legal: Iterable[str]) -> Wrong | None:
     legal = tuple(legal)
     if value.lower() in {word.lower() for word in legal}:
         return None
-    return f"{value!r} is unknown", nearest.hint(value, legal)
+    return f"{value!r} is unknown", nearest.hint(value, legal) or _MANUAL
 
 
 def plugin_fault(key: str, value: str, release_words: Iterable[str]) -> Wrong | None:
@@ -91,7 +92,7 @@ def plugin_fault(key: str, value: str, release_words: Iterable[str]) -> Wrong | 
         if given != prefix or name not in legal:
             full = [f"{prefix}/{each}" for each in legal]
             meant = f"{prefix}/{word}" if not slash and word in legal else word
-            return f"there is no plugin {word!r}", nearest.hint(meant, full)
+            return f"there is no plugin {word!r}", nearest.hint(meant, full) or _MANUAL
     return None
 
 
