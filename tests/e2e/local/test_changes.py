@@ -214,7 +214,7 @@ def test_another_preset_replaces_only_its_pool(two: Cluster) -> None:
 
 def test_a_replaced_node_comes_back_every_time(two: Cluster) -> None:
     # slurmctld has just read its files anew and does not know the node's state when it is to be resumed
-    for preset in ("8vcpu-32gb", "4vcpu-16gb") * 3:
+    for preset in ("8vcpu-32gb", "4vcpu-16gb") * 2:
         two.deploy(workers=[pool(2, preset=preset)])
 
         assert two.states() == {"cpu-0": "idle", "cpu-1": "idle"}

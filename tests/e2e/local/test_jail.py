@@ -126,7 +126,7 @@ def test_each_node_has_its_own_name_address_and_processes(cluster: Cluster) -> N
     assert sorted(names) == sorted(WORKERS)
     assert [len(set(each)) for each in (addresses, pids, nets)] == [4, 4, 4]
     for name, address in zip(names, addresses, strict=True):
-        assert cluster.on("login-0", "getent", "hosts", name).split()[0] == address
+        assert cluster.on("login-0", "getent", "ahostsv4", name).split()[0] == address
 
 
 def test_a_node_does_not_see_the_processes_of_this_machine_or_of_others(cluster: Cluster) -> None:
