@@ -167,7 +167,7 @@ def test_a_build_is_cached_whole(path: Path, sources: Path, tmp_path: Path) -> N
     ("said", "hint"),
     [
         pytest.param("E: Unable to fetch some archives", "mirror", id="network"),
-        pytest.param("E: Could not resolve 'deb.debian.org'", "mirror", id="names"),
+        pytest.param("E: Could not resolve 'mirror.example'", "mirror", id="names"),
         pytest.param("write: No space left on device", "disk is full", id="disk"),
         pytest.param("E: something else", "run the same command again", id="other"),
     ],

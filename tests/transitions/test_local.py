@@ -283,3 +283,38 @@ def test_only_work_that_has_not_ended_counts(state: str, counts: bool) -> None:
     assert [step.jobs for step in plan(cluster(pool("cpu", 1)), world).steps if step.verb == "stop"] == [
         (job,) if counts else ()
     ]
+
+
+def test_the_second_controller_steps_back_before_the_first_one_reads_its_state() -> None:
+    asked = replace(cluster(pool("cpu", 2)), controllers=("controller-0", "controller-1"))
+    world = fresh(asked)
+    dead = replace(
+        world, nodes={**world.nodes, "controller-0": replace(world.nodes["controller-0"], daemons={})}
+    )
+    gone = replace(world, nodes={name: node for name, node in world.nodes.items() if name != "controller-0"})
+    other = replace(
+        world, nodes={**world.nodes, "controller-1": replace(world.nodes["controller-1"], daemons={})}
+    )
+    started = [
+        [step.key for step in plan(asked, each).steps if step.verb in ("start", "restart")]
+        for each in (dead, gone, other)
+    ]
+
+    assert started == [
+        ["restart:controller-1:slurmctld", "restart:controller-0:slurmctld"],
+        ["restart:controller-1:slurmctld", "start:controller-0"],
+        ["restart:controller-1:slurmctld"],
+    ]
+
+
+def test_the_order_of_pools_does_not_matter() -> None:
+    """C20: somebody sorted the spec."""
+    before = cluster(pool("gpu", 2, gpus=8), pool("cpu", 2))
+    after = cluster(pool("cpu", 2), pool("gpu", 2, gpus=8))
+
+    assert not {step.verb for step in plan(after, fresh(before)).steps} & {
+        "drain",
+        "stop",
+        "start",
+        "reconfigure",
+    }

@@ -80,6 +80,8 @@ def _machine(pool: Pool) -> str:
 def _partitions(old: tuple[Partition, ...], new: tuple[Partition, ...]) -> Iterator[Change]:
     before, after = {each.name: each for each in old}, {each.name: each for each in new}
     yield from (_change("partition", name, "removed", name, "") for name in before if name not in after)
+    if before.keys() == after.keys() and list(before) != list(after):
+        yield _change("partition", "all", "order", ", ".join(before), ", ".join(after))
     for name, partition in after.items():
         if name not in before:
             yield _change("partition", name, "added", "", name)

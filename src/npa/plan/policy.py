@@ -55,6 +55,7 @@ TABLE: dict[tuple[str, str], Rule] = {
         "reconfigure", "its pending jobs are refused by slurmctld, its running ones go on"
     ),
     ("partition", "changed"): Rule("reconfigure", _FILES),
+    ("partition", "order"): Rule("reconfigure", "sinfo lists partitions in this order"),
     ("setting", "changed"): Rule("reconfigure", _FILES),
     ("user", "added"): Rule("hot", "an account is made in the jail"),
     ("user", "removed"): Rule("hot", "the keys go; the account and its files stay in the jail"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from npa.cluster.model import Cluster
@@ -23,7 +23,12 @@ class ConfigFile:
 
 
 def render(cluster: Cluster, runtime: Runtime) -> tuple[ConfigFile, ...]:
-    """Return the files by name; the same cluster gives the same bytes."""
+    """Return the files by name; the same cluster gives the same bytes, in whatever order it was written."""
+    cluster = replace(
+        cluster,
+        pools=tuple(sorted(cluster.pools, key=lambda pool: pool.name)),
+        slurm_settings=tuple(sorted(cluster.slurm_settings, key=lambda setting: setting[0].lower())),
+    )
     files = (
         ConfigFile("slurm.conf", slurm_conf.render(cluster, runtime)),
         ConfigFile("gres.conf", gres.render(cluster, runtime)),

@@ -83,6 +83,8 @@ def _behaviour() -> Iterator[tuple[str, object]]:
     yield "SlurmctldTimeout", 10
     yield "SlurmdTimeout", 30
     yield "ReturnToService", 2
+    # a job that can never run is refused when it is submitted, with the reason
+    yield "EnforcePartLimits", "ALL"
     yield "MpiDefault", "none"
     yield "MailProg", "/usr/bin/true"  # its default is a program that no node has, an error at each start
     yield "LaunchParameters", "use_interactive_step"

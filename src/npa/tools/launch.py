@@ -23,10 +23,9 @@ import contextlib
 import json
 import os
 import sys
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from npa.tools import cgroup, iproute, linux, setup
+from npa.tools import cgroup, fork, iproute, linux, setup
 
 GATEWAY = "169.254.1.1"
 GATEWAY_MAC = "02:00:00:00:00:01"
@@ -44,7 +43,7 @@ def main() -> int:
     lab = request["lab"]
     try:
         answer["lab"] = lab["pid"] if "pid" in lab else start_lab(request)
-    except (LaunchError, OSError) as error:
+    except (fork.LaunchError, OSError) as error:
         answer["errors"][""] = str(error)
     else:
         join(answer["lab"], ("mnt", "uts", "ipc", "net", "pid"))
@@ -57,85 +56,15 @@ def main() -> int:
     return 0
 
 
-@dataclass(frozen=True, slots=True)
-class Pids:
-    """A namespace's first process, as the machine and as the lab number it."""
-
-    outer: int
-    in_lab: int
-
-
-class LaunchError(Exception):
-    """A child said why it could not go on."""
-
-
-class Child:
-    """A forked process that reports over a pipe, a JSON line at a time."""
-
-    def __init__(self, report: int) -> None:
-        self._report = os.fdopen(report, encoding="utf-8")
-
-    def hear(self) -> dict[str, Any]:
-        """Return the next report; raises LaunchError when it is an error or none comes."""
-        line = self._report.readline()
-        if not line:
-            raise LaunchError("ended before it was set up")
-        said: dict[str, Any] = json.loads(line)
-        if "error" in said:
-            raise LaunchError(said["error"])
-        return said
-
-    def pids(self) -> Pids:
-        """Return the two numbers of the first process; it and its parent report in either order."""
-        said = {**self.hear(), **self.hear()}
-        return Pids(said["outer"], said["in_lab"])
-
-
-def grandchild(namespaces: int, groups: list[str]) -> tuple[Child | None, int]:
-    """Fork twice into new namespaces, so that the first process of the lab adopts what we start.
-
-    Returns (child, 0) to the caller; (None, report pipe) to the new namespaces' first process.
-    """
-    read, write = os.pipe()
-    child = os.fork()
-    if child:
-        os.close(write)
-        os.waitpid(child, 0)
-        return Child(read), 0
-    os.close(read)
-    try:
-        os.setsid()
-        cgroup.enter(groups)
-        linux.unshare(namespaces)
-        inner = os.fork()
-    except OSError as error:
-        say(write, error=f"{error.filename or ''}: {error.strerror}")
-        os._exit(1)
-    if inner:
-        say(write, in_lab=inner)
-        os._exit(0)
-    return None, write
-
-
-def say(pipe: int, **what: Any) -> None:
-    """Report one JSON line to the parent."""
-    os.write(pipe, json.dumps(what).encode() + b"\n")
-
-
-def outer_pid() -> int:
-    """Our PID as the machine sees it: /proc is still the machine's own here."""
-    return int(os.readlink("/proc/self"))
-
-
 def start_lab(request: dict[str, Any]) -> int:
     """Start the namespaces that hold a cluster; returns the PID of its first process."""
-    child, pipe = grandchild(LAB_NAMESPACES, [])
+    child, pipe = fork.grandchild(LAB_NAMESPACES, [])
     if child:
         pid = child.pids().outer
         child.hear()
         return pid
     try:
-        say(pipe, outer=outer_pid())
+        fork.say(pipe, outer=fork.outer_pid())
         linux.mount("", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
         overlay = request["lab"]["overlay"]
         linux.mount(
@@ -150,10 +79,10 @@ def start_lab(request: dict[str, Any]) -> int:
         linux.mount("proc", request["lab_root"] + "/proc", "proc")
         iproute.batch(request["lab_root"], ["link set lo up", f"addr add {GATEWAY}/32 dev lo"])
         quiet()
-        say(pipe, ready=True)
+        fork.say(pipe, ready=True)
         os.execve(request["rootfs"] + INIT, [request["lab"]["title"], "-P"], {})
     except Exception as error:
-        say(pipe, error=f"the lab: {error}")
+        fork.say(pipe, error=f"the lab: {error}")
     os._exit(1)
 
 
@@ -167,12 +96,12 @@ def join(pid: int, kinds: tuple[str, ...]) -> None:
 
 def start_nodes(request: dict[str, Any], answer: dict[str, Any]) -> None:
     """Start all nodes side by side: namespaces, then one batch of links, then the word to go on."""
-    waiting: list[tuple[dict[str, Any], Child, int]] = []
+    waiting: list[tuple[dict[str, Any], fork.Child, int]] = []
     links: list[str] = []
     for node in request["nodes"]:
         go_read, go_write = os.pipe()
         groups = cgroup.create_node(request["cgroups"], node["name"])
-        child, pipe = grandchild(NODE_NAMESPACES, groups)
+        child, pipe = fork.grandchild(NODE_NAMESPACES, groups)
         if child is None:
             os.close(go_write)
             first_process(request, node, pipe, go_read)
@@ -182,7 +111,7 @@ def start_nodes(request: dict[str, Any], answer: dict[str, Any]) -> None:
             links += link(node["address"], pids.in_lab)
             answer["nodes"][node["name"]] = pids.outer
             waiting.append((node, child, go_write))
-        except LaunchError as error:
+        except fork.LaunchError as error:
             answer["errors"][node["name"]] = str(error)
     if links:
         iproute.batch(request["lab_root"], links)
@@ -192,7 +121,7 @@ def start_nodes(request: dict[str, Any], answer: dict[str, Any]) -> None:
     for node, child, _ in waiting:
         try:
             child.hear()
-        except LaunchError as error:
+        except fork.LaunchError as error:
             answer["errors"][node["name"]] = str(error)
 
 
@@ -244,7 +173,7 @@ def mac(address: str) -> str:
 def first_process(request: dict[str, Any], node: dict[str, Any], pipe: int, go: int) -> NoReturn:
     """Become the first process of a node; never returns."""
     try:
-        say(pipe, outer=outer_pid())
+        fork.say(pipe, outer=fork.outer_pid())
         root = request["mount_point"]
         setup.assemble(root, request["rootfs"], node["setup"])
         logs = {process["name"]: open_log(node["log"], process["name"]) for process in node["processes"]}
@@ -256,10 +185,10 @@ def first_process(request: dict[str, Any], node: dict[str, Any], pipe: int, go: 
         quiet()
         for process in node["processes"]:
             spawn(process, node["name"], logs[process["name"]])
-        say(pipe, ready=True)
+        fork.say(pipe, ready=True)
         os.execve(INIT, [node["title"], "-P"], {})
     except Exception as error:
-        say(pipe, error=f"{type(error).__name__}: {error}")
+        fork.say(pipe, error=f"{type(error).__name__}: {error}")
     os._exit(1)
 
 

@@ -20,6 +20,10 @@ def steps(desired: Desired, found: Changes, world: World) -> Iterator[Step]:
     unread = _unread(desired, world, "slurmctld")
     workers, first = set(desired.cluster.workers), desired.cluster.controllers[0]
     anew = first in starting or (first, "slurmctld") in restarts
+    in_control = _in_control(desired, found, world) if anew else ()
+    for name in in_control:
+        yield _restart(name, ("slurmctld",), "writes its state down before the first one reads it")
+    restarts = tuple(each for each in restarts if each[0] not in in_control)
     for node in desired.nodes:
         if node.name in workers:
             continue
@@ -29,7 +33,7 @@ def steps(desired: Desired, found: Changes, world: World) -> Iterator[Step]:
         if node.name in starting:
             yield Step("start", node.name, daemons, f"start:{node.name}", (node.name,))
         elif ours:
-            yield _restart(node.name, ours, found)
+            yield _restart(node.name, ours, _why(node.name, ours, found))
         if role in (ACCOUNTING, CONTROLLER) and (node.name in starting or ours):
             yield Step("wait", node.name, "until it answers", f"wait:{node.name}", (node.name,))
     if unread and not anew:
@@ -38,9 +42,27 @@ def steps(desired: Desired, found: Changes, world: World) -> Iterator[Step]:
         yield Step("reconfigure", "slurmd", "it reads the changed files, too", "reconfigure")
 
 
-def _restart(node: str, daemons: tuple[str, ...], found: Changes) -> Step:
+def _in_control(desired: Desired, found: Changes, world: World) -> tuple[str, ...]:
+    """Return the controllers that may be in control while the first one's slurmctld does not run.
+
+    Asked by the first one to step back, slurmctld needs half a minute to end its threads and lets the other
+    one read its state before it has written it; asked to end, it writes it at once.
+    """
+    first, *others = desired.cluster.controllers
+    running = world.nodes.get(first)
+    if running and "slurmctld" in running.daemons:
+        return ()
+    dead = {node for node, daemon in found.daemons if daemon == "slurmctld"}
+    kept = {node.name for node in found.keep}
+    return tuple(name for name in others if name in kept and name not in dead)
+
+
+def _why(node: str, daemons: tuple[str, ...], found: Changes) -> str:
     dead = {daemon for name, daemon in found.daemons if name == node}
-    why = "not running" if dead.issuperset(daemons) else "reads its changed settings only when it starts"
+    return "not running" if dead.issuperset(daemons) else "reads its changed settings only when it starts"
+
+
+def _restart(node: str, daemons: tuple[str, ...], why: str) -> Step:
     subject = f"{', '.join(daemons)} on {node}"
     return Step("restart", subject, why, f"restart:{node}:{','.join(daemons)}", (node,))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from npa.errors import NpaError, ToolError
+from npa.errors import DestructiveError, NpaError, ToolError
 from npa.plan.model import Event, Plan, Step
 from npa.render.local import power, steps
 from npa.render.local.desired import Desired
@@ -50,14 +50,25 @@ class Deployment:
         """Do every step in order; what a failed or interrupted one left is found by the next plan."""
         if plan.steps and self._world.record is not None:
             self._save()
-        for step in plan.steps:
-            self._step = step
-            started = time.monotonic()
-            self._heard(Event("started", step.key, f"{step.verb} {step.subject}"))
-            self._action(step)(step)
-            self._heard(
-                Event("done", step.key, f"{step.verb} {step.subject}", seconds=time.monotonic() - started)
-            )
+        try:
+            for step in plan.steps:
+                self._do(step)
+        except DestructiveError:
+            self._take_back()
+            raise
+
+    def _do(self, step: Step) -> None:
+        self._step = step
+        label, started = f"{step.verb} {step.subject}", time.monotonic()
+        self._heard(Event("started", step.key, label))
+        self._action(step)(step)
+        self._heard(Event("done", step.key, label, seconds=time.monotonic() - started))
+
+    def _take_back(self) -> None:
+        """Ask again for what was asked before: a drain found work that nobody allowed to end."""
+        if self._world.record is not None:
+            self._record = replace(self._record, cluster=self._world.record.cluster)
+            self._save()
 
     def _action(self, step: Step) -> Callable[[Step], None]:
         actions: dict[str, Callable[[Step], None]] = {
@@ -91,6 +102,7 @@ class Deployment:
         self._record = replace(self._record, slurm_version=self._image.slurm_version)
 
     def _create(self, _: Step) -> None:
+        self._rootfs.verify(self._image)
         create.create(self._layout, self._image.root)
         self._save()
 
@@ -175,6 +187,9 @@ class Deployment:
             for node in steps.started_nodes(self._desired, step)
         ]
         raise_errors(self._containers.launch(lab, self._record.cgroups, links=links).errors)
+        if set(step.nodes).intersection(self._desired.cluster.controllers):
+            # it asks every slurmd anew; those it has missed it would not look at for minutes
+            self._slurm().reconfigure()
 
     def _stop(self, step: Step) -> None:
         _, running = self._processes()

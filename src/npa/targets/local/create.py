@@ -85,8 +85,9 @@ def _secrets(layout: Layout) -> None:
         path = Path(layout.daemons_etc, name)
         if not path.exists():
             disk.write_bytes(path, os.urandom(size), mode=0o600, uid=SLURM_UID, gid=SLURM_UID)
+    # for commands that keep this machine's network; in a node nobody answers, and that should show soon
     resolver = disk.text(Path("/etc/resolv.conf")) or ""
-    disk.write(Path(layout.net_etc, "resolv.conf"), resolver)
+    disk.write(Path(layout.net_etc, "resolv.conf"), f"options timeout:1 attempts:1\n{resolver}")
 
 
 def _database(layout: Layout, rootfs: Path) -> None:

@@ -22,7 +22,7 @@ from npa.tools.slurm import Slurm
 
 # made once and never rendered: keys, and what came with a cluster
 KEEP = ("slurm.key", "jwt_hs256.key", "resolv.conf", "npa_ed25519", "npa_ed25519.pub")
-SLURM_TIMEOUT = 20.0  # seconds
+SLURM_TIMEOUT = 10.0  # seconds
 
 
 def gather(layout: Layout, name: str, *, users: bool = False, ending: bool = False) -> World:
