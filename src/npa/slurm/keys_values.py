@@ -36,6 +36,8 @@ STRICT_WORDS: Mapping[str, str] = {
         "Autobind=threads Autobind=cores Autobind=sockets"
     ),
 }
+# Of these words slurmctld wants the very letters.
+EXACT = ("propagateresourcelimits", "propagateresourcelimitsexcept")
 # One word; slurmctld stops on another one.
 STRICT_WORD: Mapping[str, str] = {
     "enforcepartlimits": "ALL ANY NO YES TRUE FALSE",

@@ -20,6 +20,13 @@ _NEEDED = {"clustername": "ClusterName", "slurmctldhost": "SlurmctldHost"}
 def check(conf: Conf) -> Iterator[Finding]:
     """Yield what is wrong with the settings of a slurm.conf."""
     yield from check_values(conf.singles, conf.release)
+    hosts: dict[str, Pair] = {}
+    for pair in (each for each in conf.singles if each.name == "slurmctldhost"):
+        if pair.value in hosts:
+            yield pair.says(
+                f"{pair.value} is in line {hosts[pair.value].line} already", "name each host once"
+            )
+        hosts[pair.value] = pair
     for key, name in _NEEDED.items():
         if key not in conf.settings:
             yield Finding(
@@ -55,7 +62,7 @@ def _words(pair: Pair, release: str) -> Iterator[Finding]:
     else:
         return
     for word in given:
-        wrong = values.word_fault(word.strip(), legal)
+        wrong = values.word_fault(word.strip(), legal, exact=pair.name in tables.EXACT)
         if wrong:
             yield pair.says(*wrong)
 

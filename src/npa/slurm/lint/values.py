@@ -71,10 +71,10 @@ def time_fault(value: str) -> Wrong | None:
     return None if known else (f"{value!r} is not a time", hint)
 
 
-def word_fault(value: str, legal: Iterable[str]) -> Wrong | None:
-    """Return why a value is not one of the words, whose case is free."""
+def word_fault(value: str, legal: Iterable[str], *, exact: bool = False) -> Wrong | None:
+    """Return why a value is not one of the words, whose case is free unless `exact`."""
     legal = tuple(legal)
-    if value.lower() in {word.lower() for word in legal}:
+    if value in legal or (not exact and value.lower() in {word.lower() for word in legal}):
         return None
     return f"{value!r} is unknown", nearest.hint(value, legal) or _MANUAL
 
