@@ -63,6 +63,11 @@ class Statement:
         """The first pair: what the statement is about."""
         return self.pairs[0]
 
+    @property
+    def tail(self) -> tuple[tuple[str, str], ...]:
+        """What the line says after its head, wherever it stands."""
+        return tuple([(pair.name, pair.value) for pair in self.pairs[1:]])
+
     def get(self, *names: str) -> Pair | None:
         """Return the last pair of any of these keys after the head, as that is the one Slurm takes."""
         wanted = [name.lower() for name in names]

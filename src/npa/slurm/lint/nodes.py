@@ -19,15 +19,21 @@ _COUNTED = ("NodeAddr", "NodeHostname", "Port")  # one for each node of the line
 def check(conf: Conf, machine: Machine | None) -> Iterator[Finding]:
     """Yield what is wrong with the nodes."""
     taken: dict[str, Pair] = {}
+    sound = set[object]()  # what lines say after their names: a thousand nodes mostly say the same
     for line in conf.lines.get("nodename", ()):
-        yield from sections.check_line(line, "NodeName", conf.release)
-        yield from _state(line)
+        if line.tail not in sound:
+            wrong = [*sections.check_line(line, "NodeName", conf.release), *_state(line)]
+            yield from wrong
+            sound |= set() if wrong else {line.tail}
         if not is_default(line):
             yield from _names(line, taken)
             yield from _counted(line)
     for node in {id(each.line): each for each in conf.nodes.values()}.values():
-        yield from _shape(node)
-        yield from _fits(node, conf, machine)
+        key = (node.line.tail, id(node.defaults))
+        if key not in sound:
+            wrong = [*_shape(node), *_fits(node, conf, machine)]
+            yield from wrong
+            sound |= set() if wrong else {key}
     yield from _room(conf)
     yield from _sets(conf)
     yield from _down(conf)
@@ -60,11 +66,11 @@ def _state(line: Statement) -> Iterator[Finding]:
 
 
 def _counted(line: Statement) -> Iterator[Finding]:
-    count = len(names(line.head.value))
     for key in _COUNTED:
         pair = line.get(key)
         if pair is None:
             continue
+        count = len(names(line.head.value))
         found = names(pair.value)
         if len(found) not in (1, count):
             message = f"{len(found)} for {count} nodes"
