@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -187,6 +188,28 @@ def test_remove_tree_removes_all_and_may_be_repeated(tmp_path: Path) -> None:
 
 
 @as_root
+def test_remove_tree_that_is_cut_short_says_so_and_nothing_else(tmp_path: Path) -> None:
+    """shutil.rmtree meets its own closed folders when Ctrl-C comes between, and tells of them instead."""
+    tree = tmp_path / "tree"
+    for number in range(400):
+        (tree / f"{number}/a/b/c").mkdir(parents=True)
+    script = (
+        "from pathlib import Path\nfrom npa.tools import disk\n"
+        f"print(flush=True)\ndisk.remove_tree(Path({str(tree)!r}))"
+    )
+    for delay in (0.0, 0.002, 0.005, 0.009):
+        with subprocess.Popen(
+            [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(delay)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate()
+
+        assert process.returncode == 0 or err.strip().splitlines()[-1] == "KeyboardInterrupt", err
+
+
 def test_remove_tree_refuses_to_cross_into_a_mount(tmp_path: Path) -> None:
     """In a mount namespace of its own, so that nothing is left mounted whatever happens."""
     tree = tmp_path / "tree with a blank"

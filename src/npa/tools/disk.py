@@ -112,8 +112,16 @@ def remove_tree(path: Path) -> None:
             f"{path} still has mounts in it: {', '.join(inside[:3])}",
             hint=f"unmount them: umount {inside[0]}",
         )
-    with contextlib.suppress(FileNotFoundError):
+    try:
         shutil.rmtree(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        # cut short by Ctrl-C, rmtree closes a folder twice, and that error hides the other
+        hidden: BaseException | None = error
+        while hidden and not isinstance(hidden, KeyboardInterrupt):
+            hidden = hidden.__context__
+        raise hidden or error from None
 
 
 def mount_points() -> list[str]:
