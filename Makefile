@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup packages demo demo-down test test-fast check format imports golden bench docs
+.PHONY: help setup packages demo demo-down test test-fast check format imports golden bench faults docs
 
 BIN := .venv/bin
 # Clusters on this machine need root: sudo where there is one and we are not root already.
@@ -50,6 +50,9 @@ golden: setup ## rewrite the expected files in tests/golden; read the diff
 
 bench: setup ## measure, and write docs/reference/performance.md
 	$(AS_ROOT) python -m bench.run
+
+faults: setup ## make every fault on real clusters, and write docs/reference/faults.md
+	$(AS_ROOT) python -m bench.faults
 
 docs: setup ## write docs/reference from the code
 	$(BIN)/python scripts/reference.py

@@ -1,0 +1,1 @@
+"""Faults made on real clusters: what `status` says of each, what repairs it, and how long that takes."""
