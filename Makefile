@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup packages demo demo-down test test-fast check format imports golden bench faults docs
+.PHONY: help setup packages demo demo-down test test-fast check format imports golden bench bench-failover faults docs
 
 BIN := .venv/bin
 # Clusters on this machine need root: sudo where there is one and we are not root already.
@@ -11,7 +11,7 @@ AS_ROOT := $(SUDO) env PATH="$(CURDIR)/$(BIN):$$PATH"
 SRC := src tests bench scripts
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 setup: .venv/.installed ## install what is missing: Debian packages, .venv, npa itself
 
@@ -50,6 +50,9 @@ golden: setup ## rewrite the expected files in tests/golden; read the diff
 
 bench: setup ## measure, and write docs/reference/performance.md
 	$(AS_ROOT) python -m bench.run
+
+bench-failover: setup ## measure 20 takeovers by a second controller, in 8 minutes
+	$(AS_ROOT) python -m bench.failover
 
 faults: setup ## make every fault on real clusters, and write docs/reference/faults.md
 	$(AS_ROOT) python -m bench.faults

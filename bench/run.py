@@ -7,20 +7,15 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
-from bench import machine, report
+from bench import machine, offline, report
 from bench.report import Row
-
-from npa.cluster.facts import Facts
-from npa.cluster.resolve import resolve
-from npa.render.local import addresses, desired
-from npa.render.local.layout import Layout
-from npa.slurm.runtime import Runtime
-from npa.spec import load
+from bench.timing import say, timed
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "performance.md"
 NPA = str(Path(sys.executable).parent / "npa")
@@ -91,17 +86,6 @@ def workspace() -> Iterator[Path]:
         yield Path(folder)
 
 
-def timed(act: Callable[[], object]) -> float:
-    begin = perf_counter()
-    act()
-    return perf_counter() - begin
-
-
-def say(row: Row) -> Row:
-    print(f"{row.what}: {', '.join(f'{sample:.3f}' for sample in row.samples)} {row.unit}", file=sys.stderr)
-    return row
-
-
 def commands(cli: Cli) -> Iterator[Row]:
     """Time the commands that touch nothing."""
     spec = cli.spec("offline", 4)
@@ -116,36 +100,33 @@ def commands(cli: Cli) -> Iterator[Row]:
         yield say(Row(what, "s", samples, aim))
 
 
-def rendering() -> Row:
-    """Time a spec of ten thousand nodes from its text to every file and node on this machine."""
-    text = SPEC.format(name="large", size=10_000)
-
-    def render() -> None:
-        cluster = resolve(load.parse(text), Facts(), "local")
-        names = (
-            *cluster.controllers,
-            *cluster.logins,
-            cluster.accounting_node,
-            cluster.rest_node,
-            *cluster.workers,
-        )
-        place = Layout("/var/lib/npa/local/large")
-        desired.render(cluster, place, Runtime("v1", twin=True), "0" * 16, addresses.assign({}, names))
-
-    samples = tuple(timed(render) for _ in range(5))
-    return say(Row("resolve and render of 10,000 nodes", "s", samples, 1.0))
+def answers(cli: Cli, name: str) -> dict[str, dict[str, Any]]:
+    """Return what Slurm's commands say of a cluster where a job runs."""
+    inside = ("soperator", "exec", "--cluster", name, "controller-0", "--")
+    cli(*inside, "sbatch", "--chdir=/tmp", "--output=/dev/null", "--wrap=sleep 60")
+    deadline = perf_counter() + 30
+    while not cli(*inside, "squeue", "-h", "--states=running"):
+        if perf_counter() > deadline:
+            raise SystemExit("error: the job does not run")
+    found: dict[str, dict[str, Any]] = {
+        "squeue": json.loads(cli(*inside, "squeue", "--json")),
+        "scontrol": json.loads(cli(*inside, "scontrol", "show", "nodes", "--json")),
+    }
+    cli(*inside, "scancel", "-u", "root")
+    return found
 
 
 def clusters(cli: Cli) -> Iterator[Row]:
     """Time whole clusters, and read what they take."""
     memory = {}
-    for size, runs, aim in ((4, 5, 4.0), (100, 3, 20.0)):
-        ups, same, downs = [], [], []
+    for size, runs, aim in ((4, 5, 4.0), (100, 3, 20.0), (500, 3, 25.0)):
+        ups, same, wide, downs = [], [], [], []
         name = f"n{size}"
         for _ in range(runs):
             ups.append(cli.deploy(name, size))
             same.append(cli.deploy(name, size))
             memory[size] = machine.cluster_memory(cli.state)
+            wide.append(timed(lambda: hostnames(cli, name, size)))  # noqa: B023
             downs.append(cli.destroy(name))
         yield say(
             Row(
@@ -158,9 +139,18 @@ def clusters(cli: Cli) -> Iterator[Row]:
         yield say(
             Row(f"deploy of {size} nodes with nothing to do", "s", tuple(same), 0.5 if size == 4 else None)
         )
+        yield say(Row(f"`srun -N{size} hostname`", "s", tuple(wide), 10.0 if size == 500 else None))
         yield say(Row(f"destroy of {size} nodes", "s", tuple(downs)))
     yield say(Row("memory of a cluster of 4 nodes, everything", "MiB", (memory[4],)))
     yield say(Row("memory of each further node", "MiB", ((memory[100] - memory[4]) / 96,)))
+    yield say(Row("memory of a cluster of 500 nodes, everything", "MiB", (memory[500],)))
+
+
+def hostnames(cli: Cli, name: str, size: int) -> None:
+    """Run one task on every node."""
+    told = cli("soperator", "exec", "--cluster", name, "login-0", "--", "srun", f"-N{size}", "hostname")
+    if len(set(told.split())) != size:
+        raise SystemExit(f"error: srun reached {len(set(told.split()))} of {size} nodes")
 
 
 def cold(work: Path) -> Row:
@@ -182,8 +172,9 @@ def main() -> None:
         try:
             cli.deploy("warm", 4)  # the image is there from now on
             version = cli.slurm_version("warm")
+            told = answers(cli, "warm")
             cli.destroy("warm")
-            rows = [*commands(cli), rendering(), *clusters(cli), cold(work)]
+            rows = [*commands(cli), *offline.rows(SPEC, told), *clusters(cli), cold(work)]
         finally:
             cli.clean_up()
     PAGE.write_text(report.render(rows, machine.facts(version)), encoding="utf-8")

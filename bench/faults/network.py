@@ -13,8 +13,8 @@ from tests.e2e.local.harness import Cluster, Npa, until
 SILENT = 50.0  # seconds until slurmctld gives a node up: SlurmdTimeout, and its looks at the nodes
 NOTES = (
     "A node that only drops packets, with its link and routes in place, looks well until slurmctld\n"
-    "misses it. It comes back by itself when the packets do; its jobs start again when that takes longer than\n"
-    "`SlurmdTimeout`, 30 s. The same holds for every node when it is the controller that is cut off.",
+    "misses it. It comes back by itself when the packets do; its jobs start again when that takes longer\n"
+    "than `SlurmdTimeout`, 30 s. The same holds for every node when it is the controller that is cut off.",
 )
 
 
