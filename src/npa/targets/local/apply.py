@@ -66,8 +66,9 @@ class Deployment:
 
     def _take_back(self) -> None:
         """Ask again for what was asked before: a drain found work that nobody allowed to end."""
-        if self._world.record is not None:
-            self._record = replace(self._record, cluster=self._world.record.cluster)
+        before = self._world.record
+        if before is not None:
+            self._record = replace(self._record, cluster=before.cluster, addresses=before.addresses)
             self._save()
 
     def _action(self, step: Step) -> Callable[[Step], None]:

@@ -86,14 +86,16 @@ def processes(layout: Layout, name: str) -> tuple[int, dict[str, Running]]:
 
 
 def _with_links(record: Record | None, lab: int, nodes: dict[str, Running]) -> dict[str, Running]:
-    """Return the nodes, each with whether packets can go there and back."""
+    """Return the nodes, each with whether packets can go there and back, where its address is known."""
     if record is None or not lab:
         return nodes
-    known, there = record.addresses, proc.routes(lab)
-    return {
-        name: replace(node, linked=known.get(name, "") in there and launch.GATEWAY in proc.routes(node.pid))
-        for name, node in nodes.items()
+    there = proc.routes(lab)
+    linked = {
+        name: address in there and launch.GATEWAY in proc.routes(nodes[name].pid)
+        for name, address in record.addresses.items()
+        if name in nodes
     }
+    return {name: replace(node, linked=linked.get(name, True)) for name, node in nodes.items()}
 
 
 def agent(layout: Layout) -> int:
