@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from npa.render.objects import Kind, Object
+from npa.render import objects
+from npa.render.objects import Object
 from npa.slurm.lookup import Lookup
-from npa.tools.kube import Access, Executed
+from npa.tools.kube import Executed
+from npa.tools.nebius_records import Kind, Kubernetes, Resource, Token
 
 
 class Clock(Protocol):
@@ -51,56 +52,46 @@ class KubeApi(Executes, Protocol):
     def cluster_id(self) -> str:
         """The provider's id of the cluster that it reaches."""
 
-    def get(self, kind: Kind, name: str, namespace: str = "") -> Lookup[Object]:
+    def get(self, kind: objects.Kind, name: str, namespace: str = "") -> Lookup[Object]:
         """Return one object."""
 
-    def list(self, kind: Kind, namespace: str = "") -> Lookup[tuple[Object, ...]]:
+    def list(self, kind: objects.Kind, namespace: str = "") -> Lookup[tuple[Object, ...]]:
         """Return the objects of a kind."""
 
     def apply(self, wanted: Object) -> Object:
         """Server-side apply."""
 
     def patch(
-        self, kind: Kind, name: str, namespace: str, body: object, how: Literal["json", "merge"] = "merge"
+        self,
+        kind: objects.Kind,
+        name: str,
+        namespace: str,
+        body: object,
+        how: Literal["json", "merge"] = "merge",
     ) -> Object:
         """Change an object."""
 
-    def delete(self, kind: Kind, name: str, namespace: str = "") -> bool:
+    def delete(self, kind: objects.Kind, name: str, namespace: str = "") -> bool:
         """Ask for an object to be deleted."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderCluster:
-    """A Kubernetes cluster as the provider describes it."""
-
-    id: str
-    name: str
-    project_id: str  # metadata.parent_id
-    state: str = ""
-    deleting: bool = False
-
-
 class Provider(Protocol):
-    """What is asked of the provider. Each lookup is absent only by its NotFound of exactly this id.
+    """What is asked of the provider: `tools.nebius.Nebius`, whose calls have deadlines of their own.
 
-    Deletions return once they are asked for; whether the thing is gone is another lookup. They raise
-    NpaError where the provider refuses or cannot be asked.
+    ProviderNotFoundError of an id proves that it is gone; no other error does.
     """
 
-    def cluster(self, cluster_id: str, timeout: float) -> Lookup[ProviderCluster]:
-        """Return a cluster by its id."""
+    def cluster(self, resource_id: str) -> Kubernetes:
+        """Return a Kubernetes cluster by its id."""
 
-    def delete_cluster(self, cluster_id: str, timeout: float) -> None:
-        """Ask for a cluster to be deleted."""
+    def owned(self, kind: Kind, resource_id: str) -> Resource:
+        """Return a filesystem, an address or a cluster by its id."""
 
-    def auxiliary(self, kind: Literal["filesystem", "allocation"], id_: str, timeout: float) -> Lookup[str]:
-        """Return the name of a filesystem or an address by its id."""
+    def delete(self, kind: Kind, resource_id: str) -> None:
+        """Ask for one of them to be deleted; whether it is gone is another lookup."""
 
-    def delete_auxiliary(self, kind: Literal["filesystem", "allocation"], id_: str, timeout: float) -> None:
-        """Ask for a filesystem or an address to be deleted."""
-
-    def access(self, cluster_id: str, timeout: float) -> Lookup[Access]:
-        """Return the endpoint and the authority of a cluster, and who renews tokens for it."""
+    def token(self) -> Token:
+        """Return a token that is good now."""
 
 
 class Terraform(Protocol):
