@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from tests.nebius import repository
+from tests.nebius.repository import Upstream
 
 from npa.errors import ToolError, ToolMissingError
 from npa.tools.git import Git
 from npa.tools.run import run
-from tests.nebius import repository
-from tests.nebius.repository import Upstream
 
 NOWHERE = "0" * 40
 
@@ -118,7 +118,7 @@ def test_a_missing_git_is_no_answer(tmp_path: Path) -> None:
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
     ) -> str:
-        return run(["/nonexistent/git"], stdin=stdin, timeout=timeout, env=env, cwd=cwd)
+        return run(["/nonexistent/git", *argv[1:]], stdin=stdin, timeout=timeout, env=env, cwd=cwd)
 
     with pytest.raises(ToolMissingError):
         Git(tmp_path, run=missing).has_commit(NOWHERE)
