@@ -24,6 +24,12 @@ PACKAGES = {
 }
 
 
+# How a program is ended: signals in this order, with the seconds that each is given. SIGINT is for the
+# program alone, which may tell those that it started itself; the others are for its whole group.
+Ending = tuple[tuple[signal.Signals, float], ...]
+ENDING: Ending = ((signal.SIGTERM, 10), (signal.SIGKILL, 5))
+
+
 class Run(Protocol):
     """How a tool starts its program; tests pass their own."""
 
@@ -72,15 +78,30 @@ def run(
     return done.stdout
 
 
-def stream(argv: Sequence[str], heard: Callable[[str], None], *, timeout: float) -> None:
+def stream(
+    argv: Sequence[str],
+    heard: Callable[[str], None],
+    *,
+    timeout: float,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    ending: Ending = ENDING,
+) -> None:
     """Run a program and hand over each line of its output (both streams) as it comes.
 
     On a deadline, an error or Ctrl-C the program's whole process group is ended, gently first. Raises as
     `run` does.
     """
     lines: list[str] = []
-    with _started(argv) as process:
-        timer = threading.Timer(timeout, process.kill)
+    late = threading.Event()
+
+    def expire() -> None:
+        late.set()
+        _end(process, ending)
+
+    with _started(argv, env, cwd) as process:
+        timer = threading.Timer(timeout, expire)
+        timer.daemon = True
         timer.start()
         try:
             assert process.stdout is not None
@@ -89,13 +110,14 @@ def stream(argv: Sequence[str], heard: Callable[[str], None], *, timeout: float)
                 heard(line.rstrip("\n"))
             code = process.wait()
         except BaseException:
-            _end(process)
+            # What it still says must not fill the pipe: a program that cannot write cannot end.
+            threading.Thread(target=_drain, args=(process,), daemon=True).start()
+            _end(process, ending)
             raise
         finally:
-            timed_out = not timer.is_alive()
             timer.cancel()
             timer.join()
-    if timed_out:
+    if late.is_set() and code != 0:
         raise ToolTimeoutError(argv, timeout)
     if code != 0:
         raise ToolError(argv, code, "".join(lines[-20:]))
@@ -130,7 +152,9 @@ def missing(program: str) -> ToolMissingError:
 
 
 @contextlib.contextmanager
-def _started(argv: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+def _started(
+    argv: Sequence[str], env: Mapping[str, str] | None, cwd: Path | None
+) -> Iterator[subprocess.Popen[str]]:
     try:
         process = subprocess.Popen(
             list(argv),
@@ -139,6 +163,8 @@ def _started(argv: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
+            env=None if env is None else dict(env),
+            cwd=cwd,
             start_new_session=True,  # the terminal's Ctrl-C reaches us alone, and we end it in order
         )
     except FileNotFoundError as error:
@@ -147,10 +173,23 @@ def _started(argv: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
         yield process
 
 
-def _end(process: subprocess.Popen[str]) -> None:
-    for number, patience in ((signal.SIGTERM, 10), (signal.SIGKILL, 5)):
+def _end(process: subprocess.Popen[str], ending: Ending) -> None:
+    for number, patience in ending:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
+            if number == signal.SIGINT:
+                process.send_signal(number)
+            else:
+                os.killpg(process.pid, number)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(patience)
+            if number == signal.SIGINT:  # what it started and left behind still holds its output open
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
             return
+
+
+def _drain(process: subprocess.Popen[str]) -> None:
+    assert process.stdout is not None
+    with contextlib.suppress(ValueError, OSError):
+        while process.stdout.read(65536):
+            pass
