@@ -34,7 +34,9 @@ class Resolved:
     """What the spec leaves to be looked up before it can be rendered."""
 
     root_ssh_public_key: str
-    reservations: Mapping[str, str] = field(default=NOTHING, repr=False)  # id of the reservation by pool
+    reservations: Mapping[str, str] = field(
+        default_factory=lambda: NOTHING, repr=False
+    )  # id of the reservation by pool
     pool_order: tuple[str, ...] = ()  # pools as they were deployed last: the recipe keys groups by position
 
 
