@@ -31,9 +31,10 @@ def decide(seen: Seen, context: Context) -> Verdict:
     known = {row.name: row for row in rows}
     absent = [name for name in context.workers if name not in known]
     lost = [known[name] for name in context.workers if name in known and _lost(known[name])]
+    actions = tuple(step for row in lost for step in _recover(row))
     if lost:
-        actions = tuple(step for row in lost for step in _recover(row))
-        return Verdict("needed", f"down: {', '.join(row.name for row in lost)}", actions)
+        why = f"lost: {', '.join(row.name for row in lost)}"
+        return Verdict("needed" if actions else "waiting", why, actions)
     if absent:
         return Verdict("waiting", f"not registered: {', '.join(absent)}")
     kept = [name for name in context.workers if known[name].state.base == "DOWN"]
@@ -53,4 +54,5 @@ def _recover(row: SlurmNodeReply) -> tuple[Scontrol, ...]:
     update = ("scontrol", "update", f"NodeName={row.name}")
     lasting = address(row.name)
     moved = () if row.address == lasting else (Scontrol((*update, f"NodeAddr={lasting}")),)
-    return (*moved, Scontrol((*update, "State=RESUME")))
+    # A node that only does not answer yet is not down: Slurm refuses to resume it.
+    return (*moved, Scontrol((*update, "State=RESUME"))) if row.state.base == "DOWN" else moved
