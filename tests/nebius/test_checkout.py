@@ -431,3 +431,67 @@ def test_the_rendered_values_are_yaml_with_one_more_resource(upstream: Upstream,
         "terraform-nodeconfigurator",
         "terraform-fluxcd-values",
     ]
+
+
+def test_a_copy_at_another_commit_names_the_commit_to_give(upstream: Upstream, root: Path) -> None:
+    place = source_of(upstream, root).resolve("a1")
+    moved = replace(upstream.contract, ref=upstream.after)
+
+    with pytest.raises(SourceError) as raised:
+        Source(root, moved, remote=upstream.url).resolve("a1")
+
+    assert upstream.pin in raised.value.hint
+    assert Git(place.repository).head() == upstream.pin
+
+
+@pytest.mark.parametrize("done", range(5))
+def test_preparing_goes_on_wherever_it_was_interrupted(upstream: Upstream, root: Path, done: int) -> None:
+    adopted(upstream, root)
+    place = source_of(upstream, root).resolve("a1")
+    whole = source_of(upstream, root).resolve("b2")
+    wanted = {patch.path: patch.applied(repository.FILES[patch.path]) for patch in upstream.contract.patches}
+    if done:
+        installation.adopt(place)
+    for path, text in list(wanted.items())[: max(0, done - 1)]:
+        (place.repository / path).write_text(text)
+    prepare(upstream, source_of(upstream, root).resolve("a1"))
+    prepare(upstream, whole)
+
+    mine = {name for name in tree(place.installation) if name not in ("terraform.tfstate", "notes")}
+    assert {path: (place.repository / path).read_text() for path in wanted} == wanted
+    assert {name: tree(place.installation)[name] for name in mine} == tree(whole.installation)
+
+
+def test_an_adopted_folder_becomes_its_owners_alone(upstream: Upstream, root: Path) -> None:
+    _, folder = adopted(upstream, root)
+    folder.chmod(0o755)
+    place = source_of(upstream, root).resolve("a1")
+    prepare(upstream, place)
+
+    assert place.installation.stat().st_mode & 0o777 == 0o700
+    assert (place.installation / "notes").read_text() == "mine"
+
+
+def test_a_checkout_that_holds_our_patches_is_still_the_recipe(upstream: Upstream, root: Path) -> None:
+    old = shared(upstream, root)
+    repository.git(old, "checkout", "-q", "--detach", upstream.pin)
+    repository.write(
+        old, {patch.path: patch.applied(repository.FILES[patch.path]) for patch in upstream.contract.patches}
+    )
+    before = tree(old)
+    place = source_of(upstream, root, OFFLINE).resolve("a1")
+
+    assert Git(place.repository).changed() == ()
+    assert tree(old) == before
+
+
+def test_a_copy_whose_move_was_interrupted_is_known_to_git_again(upstream: Upstream, root: Path) -> None:
+    old = shared(upstream, root)
+    source_of(upstream, root).resolve("b2")
+    Git(old).worktree_add(root / "sources/.new-a1", upstream.pin)
+    (root / "sources/.new-a1").rename(root / "sources/a1")
+    place = source_of(upstream, root).resolve("a1")
+    repository.git(old, "worktree", "prune", "--expire=now")
+
+    assert Git(place.repository).head() == upstream.pin
+    assert str(place.repository) in repository.git(old, "worktree", "list")

@@ -94,6 +94,10 @@ class Git:
         """Move such a directory."""
         self._git("worktree", "move", str(path), str(to))
 
+    def worktree_repair(self) -> None:
+        """Tell the repository where this work tree is now; says nothing where it cannot."""
+        self._maybe("worktree", "repair")
+
     def _git(self, *arguments: str) -> str:
         return self._run(self._argv(arguments), timeout=self._timeout, env=self._env)
 

@@ -98,7 +98,10 @@ class Source:
         with self._locked():
             found = locate(self._root, name)
             own = _own(self._root, name)
-            if not own.exists():
+            if own.exists():
+                # After an interrupted move git looks for the copy where it was, and forgets it one day.
+                self._git(own).worktree_repair()
+            else:
                 shared = self._shared(found)
                 self._verify(shared)
                 self._copy(shared, own)

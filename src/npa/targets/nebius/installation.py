@@ -51,6 +51,10 @@ def prepare(
             raise SourceError(f"{EXAMPLE}/{PROVIDERS} is missing", hint="use the pinned `--ref`")
         adopt(place)
         place.installation.mkdir(mode=0o700, exist_ok=True)
+        if place.own:
+            place.installation.chmod(
+                0o700
+            )  # an older tool left it as the umask had it, with Terraform state in it
         for each in (*patched, *copied, _File(place.installation / TFVARS, tfvars.encode(), 0o600)):
             _write(each)
     return place.installation
