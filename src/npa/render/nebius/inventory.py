@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from npa.render.nebius import tfvars
 from npa.spec import catalog
 from npa.spec.model import CapacityMode, SoperatorSpec, WorkerPoolSpec
 
-CONTROL_PLATFORM = "cpu-d3"
+CONTROL_PLATFORM = tfvars.CONTROL_PLATFORM
 NETWORK_SSD = "NETWORK_SSD"
 IO_M3 = "NETWORK_SSD_IO_M3"
-CONTROL_BOOT_GIB = 128
-LOGIN_BOOT_GIB = 256
-HOME_GIB = 186  # the volume of the NFS server in the cluster
+CONTROL_BOOT_GIB = tfvars.BOOT_DISK_GIB
+LOGIN_BOOT_GIB = tfvars.LOGIN_BOOT_DISK_GIB
+HOME_GIB = tfvars.NFS_GIB  # the volume of the NFS server in the cluster
 CONTROLLER_STATE_GIB = 279  # slurmctld's state is on a volume, not on a filesystem
 METRICS_GIB = 512
-CONTROLLER_SPOOL_GIB = 128
-ACCOUNTING_GIB = 512
+CONTROLLER_SPOOL_GIB = tfvars.CONTROLLER_SPOOL_GIB
+ACCOUNTING_GIB = tfvars.ACCOUNTING_GIB
 
 
 @dataclass(frozen=True, slots=True)
