@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -21,6 +23,7 @@ from npa.errors import (
     ProviderNotFoundError,
     ProviderTransientError,
     ProviderUnknownError,
+    ToolMissingError,
 )
 from npa.tools import nebius, nebius_session
 from npa.tools.nebius import Nebius
@@ -282,10 +285,16 @@ def test_no_credentials_say_what_to_do(tmp_path: Path) -> None:
     assert "NPA_REUSE_IAM_TOKEN=1" in raised.value.hint
 
 
-def test_the_sdk_is_imported_only_when_it_is_used() -> None:
-    import subprocess
-    import sys
+def test_without_the_sdk_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "nebius.sdk", None)
 
+    with pytest.raises(ToolMissingError) as raised:
+        nebius.connect({"TF_VAR_iam_token": "t", "NPA_REUSE_IAM_TOKEN": "1"})
+
+    assert raised.value.hint == "pip install 'npa[nebius]'"
+
+
+def test_the_sdk_is_imported_only_when_it_is_used() -> None:
     code = "import sys, npa.tools.nebius; print('nebius' in sys.modules, 'grpc' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

@@ -63,7 +63,7 @@ def open_sdk(
         from nebius.base.error import SDKError
         from nebius.sdk import SDK
     except ImportError as error:
-        raise ToolMissingError("nebius (Python SDK)", hint="pip install 'npa[nebius]'") from error
+        raise ToolMissingError("nebius-python-sdk", hint="pip install 'npa[nebius]'") from error
 
     try:
         if choice.token:

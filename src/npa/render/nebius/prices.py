@@ -7,16 +7,17 @@ apiVersion: npa.prices/v1
 as_of: "2026-11-01"        # shown beside every estimate
 currency: USD
 machines:                  # an hour of one machine
-  cpu-d3/16vcpu-64gb: {on-demand: "0.40"}
+  cpu-d3/16vcpu-64gb: {on-demand: "…"}
   gpu-h200-sxm/8gpu-128vcpu-1600gb: {on-demand: "…", preemptible: "…", reserved: "…"}
 disks:                     # a GiB for a month of 730 hours, by the provider's name of the disk type
-  NETWORK_SSD: "0.07"
-filesystems: {NETWORK_SSD: "0.08"}
-cluster_hour: "0"          # Kubernetes' control plane
-address_hour: "0.004"      # one static address
+  NETWORK_SSD: "…"
+filesystems: {NETWORK_SSD: "…"}
+cluster_hour: "…"          # Kubernetes' control plane
+address_hour: "…"          # one static address
 ```
 
-Amounts are text, so that no digit is lost. What is left out is unknown, which is not the same as free.
+Each `…` is an amount, as text so that no digit is lost: `"1.25"`. What is left out is unknown, which is not
+the same as free.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _TEXTS = ("apiVersion", "as_of", "currency")
 _AMOUNTS = ("cluster_hour", "address_hour")
 _TABLES = ("disks", "filesystems")
 _KEYS = (*_TEXTS, "machines", *_TABLES, *_AMOUNTS)
-_HINT = 'write it as text: "0.40"'
+_HINT = 'write it as text: "1.25"'
 
 
 @dataclass(frozen=True, slots=True)
