@@ -278,3 +278,48 @@ def test_a_lost_state_is_worked_around_and_what_it_held_is_said_unknown(bed: Bed
 
 def test_the_public_result_is_json(bed: Bed) -> None:
     assert bed.destroy().public()["status"] == "destroyed"
+
+
+class Interrupted(BaseException):
+    """What ends a process in the middle."""
+
+
+def interrupting(bed: Bed, at: int, *, after: bool) -> None:
+    """Have the run end at its call number `at`: before it is made, or after it was and nobody heard of it."""
+    calls = iter(range(1, 1000))
+
+    def cut(method: Any) -> Any:
+        def call(*args: Any, **more: Any) -> Any:
+            number = next(calls)
+            if number != at:
+                return method(*args, **more)
+            if after:
+                method(*args, **more)
+            raise Interrupted
+
+        return call
+
+    for thing, names in (
+        (bed.provider, ("cluster", "owned", "delete")),
+        (bed.terraform, ("apply", "plan_destroy")),
+        (bed.kube, ("list", "delete")),
+    ):
+        for name in names:
+            setattr(thing, name, cut(getattr(thing, name)))
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("at", range(1, 20))
+def test_a_destroy_that_is_cut_off_anywhere_is_finished_by_the_next(bed: Bed, at: int, after: bool) -> None:
+    bed.terraform.state = {**STATE, "resources": STATE["resources"][:1]}  # type: ignore[index]
+    bed.kube.put(CLAIM, "state", "soperator")
+    interrupting(bed, at, after=after)
+    try:
+        first = bed.destroy()
+    except Interrupted:
+        first = None
+    again = first or bed.destroy()
+
+    assert again.ok
+    assert not bed.provider.things
+    assert len(bed.provider.deleted) == len(set(bed.provider.deleted))

@@ -231,7 +231,7 @@ def _failures() -> tuple[type[Exception], ...]:
 
 
 def _translated(what: str, error: Exception) -> KubeError:
-    if isinstance(error, httpx2.TimeoutException):
+    if isinstance(error, (httpx2.TimeoutException, TimeoutError)):
         return KubeError(f"{what}: no answer within the deadline")
     response = error.response if isinstance(error, httpx2.HTTPStatusError) else None
     if response is None:
