@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from npa.render.nebius import subjects, tfmask
+from npa.render.nebius import redaction, subjects, tfmask
 from npa.render.nebius.adapter import Adapter, NodeGroups, Volumes
 from npa.render.nebius.tfplan import Check, ResourceChange
 
@@ -69,7 +69,7 @@ def failed_check(check: Check) -> Finding:
 
 def messages(check: Check) -> str:
     """Return what a check says, on one line."""
-    return " ".join(" ".join(check.messages).split())[:400] or "it does not say why"
+    return redaction.redact(" ".join(" ".join(check.messages).split()))[:400] or "it does not say why"
 
 
 def why(change: ResourceChange) -> str:

@@ -21,7 +21,8 @@ class Scale:
     fixed: bool
 
     def __str__(self) -> str:
-        return f"{self.high} nodes" if self.fixed else f"{self.low} to {self.high} nodes"
+        count = f"{self.high}" if self.fixed else f"{self.low} to {self.high}"
+        return f"{count} node{'s' * (count != '1')}"
 
     def shrinks_to(self, other: Scale) -> bool:
         """Whether nodes that are there may go away."""
@@ -47,8 +48,12 @@ def attributes(value: Any, root: Path) -> dict[str, Any]:
 
 def planned(change: ResourceChange, root: Path) -> dict[str, Any]:
     """Return the attributes after the change; what is unknown or secret is a `tfmask.Hidden`."""
-    hidden = tfmask.masked(change.after, change.masks[1])
-    return attributes(tfmask.with_unknown(hidden, change.unknown), root)
+    found = tfmask.with_unknown(tfmask.masked(change.after, change.masks[1]), change.unknown)
+    for step in root:
+        found = found.get(step) if isinstance(found, dict) else found
+    if isinstance(found, tfmask.Hidden):
+        return dict.fromkeys(attributes(change.before, root), found)
+    return found if isinstance(found, dict) else {}
 
 
 def scale(found: dict[str, Any]) -> Scale | None:
