@@ -31,7 +31,7 @@ needs_terraform = pytest.mark.skipif(
 
 
 def standin(terraform_minimum: tuple[int, int] = (1, 5)) -> Adapter:
-    """Return the adapter of the pin for the stand-in, where all is `terraform_data` with its attributes in `input`."""
+    """Return the adapter of the pin for the stand-in: all is `terraform_data`, its attributes in `input`."""
     refreshes = tuple(
         Refresh(address, "terraform_data", BUILTIN, "replace_because_cannot_update", (("triggers_replace",),))
         for address in (

@@ -62,7 +62,8 @@ def test_c16_nothing_of_ours_holds_a_secret(actions: tuple[str, ...]) -> None:
     plan = plan_text.plan(verdict, Context("c", adapter(PIN)))
     ours = [
         repr(tfjson.decode(document)), repr(verdict), repr(plan), text.text(plan),
-        json.dumps(codec.encode(plan)), str(caught.value), caught.value.hint, repr(plan_text.refusals(verdict)),
+        json.dumps(codec.encode(plan)), str(caught.value), caught.value.hint,
+        repr(plan_text.refusals(verdict)),
     ]  # fmt: skip
 
     assert not [each for each in ours if SECRET in each]
