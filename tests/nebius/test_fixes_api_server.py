@@ -19,7 +19,7 @@ import pytest
 from npa.errors import KubeError
 from npa.render.nebius import fixes as rules
 from npa.render.nebius.fix_model import Context
-from npa.render.objects import CONFIG_MAP, CRD, HELM_RELEASE, NAMESPACE, SLURM_CLUSTER, Kind, dig
+from npa.render.objects import CONFIG_MAP, CRD, HELM_RELEASE, JOB, NAMESPACE, SLURM_CLUSTER, Kind, dig
 from npa.slurm.lookup import Absent, Found, Unknown
 from npa.targets.nebius import fixes
 from npa.targets.nebius.ports import SystemClock
@@ -323,3 +323,19 @@ def test_a_command_that_does_not_end_is_left_at_its_deadline(server: Server) -> 
             kube.exec("controller-0", "soperator", ["sleep", "99"], timeout=0.5)
 
     assert time.monotonic() - began < 4
+
+
+def test_what_a_deleted_job_started_ends_with_it(server: Server) -> None:
+    asked: list[str] = []
+
+    def answer(connection: ssl.SSLSocket) -> None:
+        asked.append(connection.recv(65536).decode().splitlines()[0])
+        body = b'{"kind":"Status","apiVersion":"v1","status":"Success"}'
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        connection.sendall(head.encode() + body)
+
+    with answering(server, answer) as endpoint, closing(server.kube(endpoint=endpoint)) as kube:
+        assert kube.delete(JOB, "wait", "soperator")
+
+    # kube-mini has no defaults of its own kinds; a real API server orphans a Job's pods without this
+    assert "/apis/batch/v1/namespaces/soperator/jobs/wait?propagationPolicy=Background" in asked[0]

@@ -11,7 +11,7 @@ import pytest
 from tests.nebius.after import FakeClock, FakeKube
 
 from npa.cluster.model import Cluster, Machine, Pool
-from npa.errors import KubeError
+from npa.errors import DegradedValidationError, KubeError
 from npa.render.nebius import gate as rules
 from npa.render.nebius import gate_script
 from npa.render.nebius.gate import GatePool, GateResult
@@ -150,6 +150,19 @@ def test_c77_a_step_that_never_starts_is_the_queues(bed: Bed) -> None:
     assert (result.phase, result.pool) == ("queue", "gpu")
     assert "immediate" in result.detail
     assert "immediate" not in str(result.public())
+
+
+def test_c77_a_failed_gate_is_a_degraded_validation_and_the_cluster_is_kept(bed: Bed) -> None:
+    bed.slurm.srun = stuck
+
+    with pytest.raises(DegradedValidationError) as caught:
+        gates.require(bed.check(), {"name": "lab"})
+    gates.require(GateResult(), {})
+
+    report = caught.value.report
+    assert caught.value.exit_code != 0
+    assert isinstance(report, dict)
+    assert (report["name"], report["status"]) == ("lab", "degraded-validation")
 
 
 def test_c77_a_step_that_outlasts_the_gate_is_cancelled_and_gone(bed: Bed) -> None:

@@ -25,7 +25,7 @@ try:
     from lightkube import generic_resource
     from lightkube.config import models
     from lightkube.config.kubeconfig import SingleConfig
-    from lightkube.types import PatchType
+    from lightkube.types import CascadeType, PatchType
 except ImportError:  # an optional extra: `Kube` says so
     if not TYPE_CHECKING:
         lightkube = None
@@ -116,8 +116,10 @@ class Kube:
 
     def delete(self, kind: Kind, name: str, namespace: str = "") -> bool:
         """Ask for an object to be deleted; False where there is none. It may take a while to be gone."""
+        # Without a policy, a Job's pods would be orphaned (batch/v1's default) and go on running.
+        cascade = CascadeType.BACKGROUND
         try:
-            self._client.delete(_resource(kind), name, **_space(kind, namespace))
+            self._client.delete(_resource(kind), name, cascade=cascade, **_space(kind, namespace))
         except _failures() as error:
             if isinstance(self._missing(error, kind, name), Absent):
                 return False

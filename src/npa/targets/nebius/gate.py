@@ -7,11 +7,11 @@ own name and user, and it counts as gone only once the queue has twice said so.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from npa.cluster.model import Cluster
-from npa.errors import KubeError, NpaError
+from npa.errors import DegradedValidationError, KubeError, NpaError
 from npa.render.nebius import gate, gate_script
 from npa.render.nebius.gate import GatePool, GateResult, Phase, PoolResult
 from npa.targets.nebius import controller
@@ -147,6 +147,18 @@ class Gate:
         except NpaError:
             return None
         return done.stdout.strip() if done.code == 0 else None
+
+
+def require(result: GateResult, kept: Mapping[str, object]) -> None:
+    """Raise DegradedValidationError where the gate failed; `kept` is what to say of the cluster, publicly."""
+    if result.ok:
+        return
+    left = "" if result.cleanup_confirmed else "; its job may still be in the queue"
+    raise DegradedValidationError(
+        f"GPU creation check: {result.phase}: {result.message}{left}",
+        {**kept, "status": DegradedValidationError.code, "gpu_creation_check": result.public()},
+        hint="the cluster is kept: repair the nodes named and run the same deploy again",
+    )
 
 
 def new_run() -> str:
