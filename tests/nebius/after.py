@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
 from npa.errors import KubeError, NpaError, ProviderNotFoundError
 from npa.render.objects import Kind, Object, name_of
 from npa.slurm.lookup import Absent, Found, Lookup
+from npa.targets.nebius import ports
+from npa.tools import kube as tools_kube
+from npa.tools import nebius as tools_nebius
+from npa.tools import terraform as tools_terraform
 from npa.tools.kube import Executed
 from npa.tools.nebius_records import Kind as ProviderKind
 from npa.tools.nebius_records import Kubernetes, Resource, Token
+from npa.tools.terraform import Saved
 
 CLUSTER = "mk8scluster-1"
 PROJECT = "project-1"
@@ -142,24 +148,29 @@ class FakeTerraform:
     def __init__(self, provider: FakeProvider, state: Mapping[str, Any]) -> None:
         self.provider, self.state = provider, state
         self.calls: list[str] = []
-        self.saved: Path | None = None
+        self.saved: Saved | None = None
         self.fails: dict[str, NpaError] = {}
         self.extra: list[dict[str, Any]] = []
 
-    def init(self, timeout: float) -> None:
-        self._call("init", timeout)
+    def init(self) -> None:
+        self._call("init")
 
-    def state_pull(self, timeout: float) -> Mapping[str, Any]:
-        self._call("state_pull", timeout)
+    def state_pull(self) -> Mapping[str, Any]:
+        self._call("state_pull")
         return self.state
 
-    def plan_destroy(self, out: Path, timeout: float) -> None:
-        self._call("plan", timeout)
-        self.saved = out
+    @contextmanager
+    def planned(self, *, destroy: bool = False, timeout: float | None = None) -> Iterator[Saved]:
+        assert destroy
+        assert timeout
+        self._call("plan")
+        self.saved = Saved(Path("plan"), "digest", 2, False, True)
+        yield self.saved
+        self.saved = None
 
-    def show(self, plan: Path, timeout: float) -> Mapping[str, Any]:
-        assert plan == self.saved
-        self._call("show", timeout)
+    def show(self, saved: Saved) -> Any:
+        assert saved == self.saved
+        self._call("show")
         changes = [
             {
                 "address": f"{row['type']}.x",
@@ -171,16 +182,16 @@ class FakeTerraform:
         ]
         return {"errored": False, "resource_changes": [*changes, *self.extra]}
 
-    def apply(self, plan: Path, timeout: float) -> None:
-        assert plan == self.saved
-        self._call("apply", timeout)
+    def apply(self, saved: Saved, *, timeout: float | None = None) -> None:
+        assert saved == self.saved
+        assert timeout
+        self._call("apply")
         for row in self.state.get("resources", []):
             for each in row["instances"]:
                 self.provider.things.pop(each["attributes"]["id"], None)
         self.state = {"serial": 9, "resources": []}
 
-    def _call(self, name: str, timeout: float) -> None:
-        assert timeout > 0
+    def _call(self, name: str) -> None:
         self.calls.append(name)
         if name in self.fails:
             raise self.fails[name]
@@ -190,3 +201,10 @@ def managed(kind: str, id_: str, name: str, **rest: Any) -> dict[str, Any]:
     """Return a resource as a state has it."""
     attributes = {"id": id_, "name": name, **rest}
     return {"mode": "managed", "type": kind, "name": "x", "instances": [{"attributes": attributes}]}
+
+
+def fits(
+    kube: tools_kube.Kube, provider: tools_nebius.Nebius, terraform: tools_terraform.Terraform
+) -> tuple[ports.KubeApi, ports.Provider, ports.Terraform]:
+    """Have the type checker say that the real tools are what the steps ask for."""
+    return kube, provider, terraform

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,7 +72,6 @@ class Bed:
             record,
             self.provider,
             clock=self.clock,
-            plan=Path("destroy.tfplan"),
             told=self.said.append,
             to=lambda _: self.kube,
             **asked,
@@ -301,7 +299,7 @@ def interrupting(bed: Bed, at: int, *, after: bool) -> None:
 
     for thing, names in (
         (bed.provider, ("cluster", "owned", "delete")),
-        (bed.terraform, ("apply", "plan_destroy")),
+        (bed.terraform, ("apply", "planned")),
         (bed.kube, ("list", "delete")),
     ):
         for name in names:

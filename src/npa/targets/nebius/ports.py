@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
 from npa.render import objects
@@ -12,6 +12,7 @@ from npa.render.objects import Object
 from npa.slurm.lookup import Lookup
 from npa.tools.kube import Executed
 from npa.tools.nebius_records import Kind, Kubernetes, Resource, Token
+from npa.tools.terraform import Saved
 
 
 class Clock(Protocol):
@@ -95,21 +96,23 @@ class Provider(Protocol):
 
 
 class Terraform(Protocol):
-    """Terraform in one installation."""
+    """Terraform in one installation, whose lock the caller holds: `tools.terraform.Terraform`."""
 
-    def init(self, timeout: float) -> None:
+    def init(self) -> None:
         """Fetch providers and modules."""
 
-    def state_pull(self, timeout: float) -> Mapping[str, Any]:
+    def state_pull(self) -> Mapping[str, Any]:
         """Return the state, empty where there is none."""
 
-    def plan_destroy(self, out: Path, timeout: float) -> None:
-        """Save the plan that destroys everything."""
+    def planned(
+        self, *, destroy: bool = False, timeout: float | None = None
+    ) -> AbstractContextManager[Saved]:
+        """Plan into a file that is there inside the `with` block only."""
 
-    def show(self, plan: Path, timeout: float) -> Mapping[str, Any]:
+    def show(self, saved: Saved) -> Any:
         """Return a saved plan, decoded."""
 
-    def apply(self, plan: Path, timeout: float) -> None:
+    def apply(self, saved: Saved, *, timeout: float | None = None) -> None:
         """Apply exactly a saved plan."""
 
 

@@ -7,9 +7,9 @@ incomplete, and everything that is needed to go on is kept.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 from npa.errors import (
@@ -28,13 +28,12 @@ from npa.slurm.lookup import Absent, Found, Lookup, Unknown
 from npa.targets.nebius import binding
 from npa.targets.nebius.ports import Clock, Deadline, KubeApi, Provider, Terraform
 from npa.tools.kube import Access, Kube
+from npa.tools.terraform import Saved
 
 SCHEMA_VERSION = "npa.soperator.destroy/v1"
 # Where the recipe's charts make volumes. Volumes elsewhere are somebody else's, and are left to the provider.
 NAMESPACES = ("logs-system", "monitoring-system", "soperator")
 POLL = 2.0
-CALL = 120.0  # seconds for one short call to Terraform
-INIT = 900.0
 VOLUMES = 60.0  # seconds for the volumes to go while their cluster still runs
 
 Tell = Callable[[str], None]
@@ -80,14 +79,13 @@ def require(result: DestroyResult) -> None:
 
 @dataclass
 class Teardown:
-    """One run of a destroy. `plan` is where the destroy plan is saved, in a folder of the owner's alone."""
+    """One run of a destroy, under the installation's lock."""
 
     name: str
     sidecar: Sidecar
     provider: Provider
     terraform: Terraform | None  # None: the installation is gone, and its state with it
     clock: Clock
-    plan: Path
     told: Tell
     timeout: float
     private: bool = False  # reach the cluster by its private endpoint
@@ -99,28 +97,29 @@ class Teardown:
     def destroy(self) -> DestroyResult:
         """Destroy it. Raises RefusedError, with nothing touched, where it is not surely ours."""
         deadline = Deadline(self.clock, self.timeout)
-        identity = self._identity(deadline)
+        identity = self._identity()
         present = self._present(identity)
         if isinstance(present, Unknown):
             self._errors.append(f"cluster {identity.cluster_id}: {present.why}; nothing was touched")
             return self._result(identity)
-        planned = self._planned(identity, deadline)
-        if isinstance(present, Found):
-            self._volumes(identity, deadline)
-        if planned and self.terraform:
-            self._apply(self.terraform, deadline)
+        with contextlib.ExitStack() as stack:
+            planned = self._planned(stack, identity, deadline)
+            if isinstance(present, Found):
+                self._volumes(identity, deadline)
+            if planned and self.terraform:
+                self._apply(self.terraform, planned, deadline)
         if self._cluster_gone(identity, deadline):
             # Only now: while the cluster lives, it makes its address anew.
             for kind, id_ in identity.auxiliaries:
                 self._auxiliary_gone(kind, id_, deadline)
         return self._result(identity)
 
-    def _identity(self, deadline: Deadline) -> Identity:
+    def _identity(self) -> Identity:
         if self.terraform is None:
             return states.identify(self.sidecar, states.read({}))
         try:
-            self.terraform.init(deadline.cap(INIT))
-            state = self.terraform.state_pull(deadline.cap(CALL))
+            self.terraform.init()
+            state = self.terraform.state_pull()
         except NpaError as error:
             raise RefusedError(
                 f"Terraform's state cannot be read: {error}",
@@ -136,16 +135,16 @@ class Teardown:
             binding.verified(found.value, identity.cluster_id, identity.cluster_name, identity.project_id)
         return found
 
-    def _planned(self, identity: Identity, deadline: Deadline) -> bool:
-        """Say whether a plan was saved that ends exactly what is ours; raises where it would end more."""
+    def _planned(self, stack: contextlib.ExitStack, identity: Identity, deadline: Deadline) -> Saved | None:
+        """Return a saved plan that ends exactly what is ours; raises where it would end more."""
         if identity.state_lost or self.terraform is None:
-            return False
+            return None
         try:
-            self.terraform.plan_destroy(self.plan, deadline.left)
-            shown = self.terraform.show(self.plan, deadline.cap(CALL))
+            saved = stack.enter_context(self.terraform.planned(destroy=True, timeout=max(1.0, deadline.left)))
+            shown = self.terraform.show(saved)
         except NpaError as error:
             self._errors.append(f"terraform plan: {error}")
-            return False
+            return None
         if wrong := list(states.foreign(shown, identity)):
             raise OwnershipError(
                 f"the destroy plan is not only this installation's end: {'; '.join(wrong)}",
@@ -153,7 +152,7 @@ class Teardown:
                 found=wrong[0],
                 hint="nothing was touched; see what the state holds",
             )
-        return True
+        return saved
 
     def _volumes(self, identity: Identity, deadline: Deadline) -> None:
         """Free the disks of the cluster's volumes while its storage driver still runs."""
@@ -235,9 +234,12 @@ class Teardown:
         self._errors.append(f"{kind} {id_}: {why}")
         return False
 
-    def _apply(self, terraform: Terraform, deadline: Deadline) -> None:
+    def _apply(self, terraform: Terraform, saved: Saved, deadline: Deadline) -> None:
+        if deadline.left <= 0:
+            self._errors.append("terraform destroy: no time left")
+            return
         try:
-            terraform.apply(self.plan, deadline.left)
+            terraform.apply(saved, timeout=deadline.left)
         except NpaError as error:
             self._errors.append(f"terraform destroy: {error}")
 
