@@ -103,7 +103,7 @@ def _fate(change: ResourceChange) -> str:
 
 def _group(change: ResourceChange, group: NodeGroups, adapter: Adapter) -> Iterator[Finding]:
     named = subjects.subject(change, adapter)
-    before, after = subjects.attributes(change.before, group.root), subjects.planned(change, group.root)
+    before, after = subjects.current(change, group.root), subjects.planned(change, group.root)
     old, new = subjects.scale(before), subjects.scale(after)
     reasons = []
     if old is None or new is None:
@@ -130,7 +130,7 @@ def _rolls(
 
 
 def _volume(change: ResourceChange, volume: Volumes, adapter: Adapter) -> Iterator[Finding]:
-    before, after = subjects.attributes(change.before, volume.root), subjects.planned(change, volume.root)
+    before, after = subjects.current(change, volume.root), subjects.planned(change, volume.root)
     for name in volume.sizes:
         old, new = before.get(name), after.get(name)
         if old is None or new == old or _computed(name, before, after, volume):

@@ -101,7 +101,7 @@ def _reason(change: ResourceChange, found: Sequence[Finding], verdict: Verdict, 
 def _in_place(change: ResourceChange, adapter: Adapter) -> str:
     group = subjects.node_group(change, adapter)
     if group:
-        old = subjects.scale(subjects.attributes(change.before, group.root))
+        old = subjects.scale(subjects.current(change, group.root))
         new = subjects.scale(subjects.planned(change, group.root))
         if old and new and old != new:
             return f"it grows from {old} to {new}; what runs goes on"

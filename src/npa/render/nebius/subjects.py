@@ -46,13 +46,18 @@ def attributes(value: Any, root: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def current(change: ResourceChange, root: Path) -> dict[str, Any]:
+    """Return the attributes before the change; what is secret is a `tfmask.Hidden`."""
+    return attributes(_open(change.before, change), root)
+
+
 def planned(change: ResourceChange, root: Path) -> dict[str, Any]:
     """Return the attributes after the change; what is unknown or secret is a `tfmask.Hidden`."""
-    found = tfmask.with_unknown(tfmask.masked(change.after, change.masks[1]), change.unknown)
+    found = tfmask.with_unknown(_open(change.after, change), change.unknown)
     for step in root:
         found = found.get(step) if isinstance(found, dict) else found
     if isinstance(found, tfmask.Hidden):
-        return dict.fromkeys(attributes(change.before, root), found)
+        return dict.fromkeys(current(change, root), found)
     return found if isinstance(found, dict) else {}
 
 
@@ -76,7 +81,7 @@ def subject(change: ResourceChange, adapter: Adapter) -> str:
     if node_group(change, adapter):
         return f"node group {change.name}"
     if kept := volume(change, adapter):
-        name = _name(change.before, kept.root) or _name(change.after, kept.root)
+        name = _name(change, change.before, kept.root) or _name(change, change.after, kept.root)
         return f"filesystem {name or change.address}"
     return change.address
 
@@ -89,8 +94,8 @@ def pools(change: ResourceChange, adapter: Adapter) -> tuple[str, str]:
     read = node_group(change, adapter)
     if read is None or change.name != read.workers:
         return "", ""
-    before, after = (_name(value, read.root).rpartition("-")[0] for value in (change.before, change.after))
-    return before, after
+    before, after = (_name(change, value, read.root) for value in (change.before, change.after))
+    return before.rpartition("-")[0], after.rpartition("-")[0]
 
 
 def nodes(change: ResourceChange, adapter: Adapter) -> tuple[str, ...]:
@@ -98,8 +103,8 @@ def nodes(change: ResourceChange, adapter: Adapter) -> tuple[str, ...]:
     read = node_group(change, adapter)
     if read is None or change.name != read.workers:
         return ()
-    found = attributes(change.before, read.root)
-    pool, _, number = _name(change.before, read.root).rpartition("-")
+    found = current(change, read.root)
+    pool, _, number = _name(change, change.before, read.root).rpartition("-")
     size = scale(found)
     if not pool or not number.isdecimal() or size is None:
         return ()
@@ -113,6 +118,18 @@ def _is(change: ResourceChange, read: NodeGroups | Volumes) -> bool:
     return change.type == read.type and read.name in ("", change.name)
 
 
-def _name(value: Any, root: Path) -> str:
+def _open(value: Any, change: ResourceChange) -> Any:
+    return tfmask.masked(tfmask.masked(value, change.masks[0]), change.masks[1])
+
+
+def _name(change: ResourceChange, value: Any, root: Path) -> str:
+    """Return the name on one side; empty where there is none, or where it may be secret."""
     name = attributes(value, root).get("name")
-    return name if isinstance(name, str) else ""
+    if not isinstance(name, str):
+        return ""
+    for mask in change.masks:
+        for step in (*root, "name"):
+            mask = mask.get(step) if isinstance(mask, dict) else mask
+        if mask not in (None, False, {}, []):
+            return ""
+    return name

@@ -238,13 +238,18 @@ def _check(entry: Mapping[str, Any]) -> Check:
     if status not in ("pass", "fail", "error", "unknown"):
         raise _Fault(f"{address}: the status {status[:20]!r} is not understood")
     messages = [
-        problem["message"]
-        for instance in entry.get("instances") or []
-        if isinstance(instance, dict)
-        for problem in instance.get("problems") or []
-        if isinstance(problem, dict) and isinstance(problem.get("message"), str)
+        str(_mapping(problem, "a problem").get("message", ""))
+        for instance in _list(entry, "instances")
+        for problem in _list(_mapping(instance, "an instance"), "problems")
     ]
     return Check(address, status, tuple(messages))
+
+
+def _list(entry: Mapping[str, Any], name: str) -> list[Any]:
+    value = entry.get(name) or []
+    if not isinstance(value, list):
+        raise _Fault(f"{name} is no list")
+    return value
 
 
 def _index(entry: Mapping[str, Any]) -> str | int | None:

@@ -69,6 +69,12 @@ def differences(
 
     A value is secret where the mask of either side says so.
     """
+    if isinstance(before, dict) and isinstance(after, dict) and isinstance(unknown, dict):
+        # Most of a resource stays as it is, and a plan may have thousands.
+        same = {key for key in before.keys() & after if before[key] == after[key] and not unknown.get(key)}
+        before, after = (
+            {key: each for key, each in side.items() if key not in same} for side in (before, after)
+        )
     old = masked(masked(before, masks[0]), masks[1])
     new = with_unknown(masked(masked(after, masks[1]), masks[0]), unknown)
     yield from _differences("", old, new)
