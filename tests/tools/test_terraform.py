@@ -15,6 +15,7 @@ from tests.fakes.standin import needs_terraform
 
 from npa.errors import PreflightError, RefusedError, ToolError, ToolTimeoutError
 from npa.render.nebius import hcl, tfguard, tfjson, tfvars
+from npa.render.nebius.adapter import PIN, adapter
 from npa.render.nebius.tfguard import Request, Verdict
 from npa.render.nebius.tfvars import Resolved
 from npa.spec.model import SoperatorSpec, WorkerPoolSpec
@@ -297,6 +298,58 @@ def test_an_interrupted_apply_keeps_what_it_made(tmp_path: Path) -> None:
     assert caught.value.hint == terraform.AGAIN
     assert "terraform_data.a" not in [each.key for each in verdict.plan.resources if each.changes]
     assert "tainted" in verdict.refused[0].text
+
+
+def test_c21_ctrl_c_lets_terraform_write_its_state(tmp_path: Path) -> None:
+    def interrupt(line: str) -> None:
+        if "terraform_data.b: Provisioning" in line:
+            raise KeyboardInterrupt
+
+    tool = small(tmp_path, SLOW)
+    with pytest.raises(KeyboardInterrupt), tool.planned() as saved:
+        tool.apply(saved, interrupt)
+
+    assert [each["name"] for each in tool.state_pull()["resources"]] == ["a", "b"]
+    assert not list(tmp_path.glob(".npa-plan-*"))
+
+
+@pytest.mark.parametrize("name", ["cpu-only", "gpu-and-cpu"])
+def test_the_recipe_knows_every_variable_that_is_written(tmp_path: Path, name: str) -> None:
+    golden = Path(__file__).parents[1] / "golden" / "nebius" / f"{name}.tfvars"
+    tool = standin.tool(standin.install(tmp_path, golden.read_text()))
+    tool.init()
+    lines: list[str] = []
+    with tool.planned(heard=lines.append) as saved:
+        assert judge(tool, saved).ok
+
+    assert not [line for line in lines if "undeclared" in line]
+
+
+@pytest.mark.parametrize(
+    ("told", "ok"),
+    [("1.11.4", False), ("1.12.0", True), ("1.12.0-rc1", True), ("2.0.0", True), ("0.15.5", False)],
+)
+def test_the_recipe_needs_terraform_1_12(tmp_path: Path, told: str, ok: bool) -> None:
+    def run(argv: Any, **_more: Any) -> str:
+        assert argv == ["terraform", "version", "-json"]
+        return json.dumps({"terraform_version": told})
+
+    tool, needed = Terraform(tmp_path, {}, run=run), adapter(PIN).terraform
+    if ok:
+        assert tool.require(needed)[:2] >= needed
+        return
+    with pytest.raises(PreflightError) as caught:
+        tool.require(needed)
+
+    assert caught.value.lacks == (
+        (f"terraform {told} is older than 1.12", "install terraform 1.12 or later"),
+    )
+
+
+@pytest.mark.parametrize("out", ["", "[]", "{", '{"terraform_version": 1}', '{"terraform_version": "x"}'])
+def test_a_version_that_cannot_be_read_is_no_version(tmp_path: Path, out: str) -> None:
+    with pytest.raises(ToolError):
+        Terraform(tmp_path, {}, run=lambda *_argv, **_more: out).version()
 
 
 def test_the_version_gate(tmp_path: Path) -> None:

@@ -13,7 +13,10 @@ from npa.render.nebius.tfguard import Verdict
 
 CONTEXT = "module.k8s.terraform_data.kubectl_cluster_context"
 LOGIN = "module.login_script.local_file.this"
-FORCED = {"action_reason": "replace_because_cannot_update", "replace_paths": [["triggers_replace"]]}
+FORCED: dict[str, Any] = {
+    "action_reason": "replace_because_cannot_update",
+    "replace_paths": [["triggers_replace"]],
+}
 
 
 def refused(verdict: Verdict) -> list[str]:
