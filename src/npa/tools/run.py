@@ -110,9 +110,7 @@ def stream(
                 heard(line.rstrip("\n"))
             code = process.wait()
         except BaseException:
-            # What it still says must not fill the pipe: a program that cannot write cannot end.
-            threading.Thread(target=_drain, args=(process,), daemon=True).start()
-            _end(process, ending)
+            _abandon(process, ending)
             raise
         finally:
             timer.cancel()
@@ -186,6 +184,12 @@ def _end(process: subprocess.Popen[str], ending: Ending) -> None:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
             return
+
+
+def _abandon(process: subprocess.Popen[str], ending: Ending) -> None:
+    # What it still says must not fill the pipe: a program that cannot write cannot end.
+    threading.Thread(target=_drain, args=(process,), daemon=True).start()
+    _end(process, ending)
 
 
 def _drain(process: subprocess.Popen[str]) -> None:

@@ -28,7 +28,7 @@ def test_a_shrink_names_the_nodes_and_jobs_that_go() -> None:
         False,
     )
     assert step.reason.startswith(
-        "pool gpu would shrink from 4 nodes to 2 nodes; to allow it: --approve module.k8s."
+        "pool gpu would shrink from 4 nodes to 2 nodes; to allow it: --approve 'module.k8s."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -89,7 +90,8 @@ def _reason(change: ResourceChange, found: Sequence[Finding], verdict: Verdict, 
         if all(each.approved for each in found):
             return f"{text}; approved"
         approval = verdict.approval(found[0]) if all(each.approvable for each in found) else ""
-        return f"{text}; {f'to allow it: --approve {approval}' if approval else 'a deploy never does this'}"
+        leave = f"to allow it: --approve {shlex.quote(approval)}" if approval else "a deploy never does this"
+        return f"{text}; {leave}"
     if change.effect == "create":
         again = any(each.key == change.key and each.effect == "delete" for each in verdict.plan.drift)
         return "it was deleted outside Terraform" if again else "asked for and not there"
