@@ -190,6 +190,13 @@ def destroy_nebius(name: str, options: NebiusOptions, *, heard: Listener = lambd
     return _nebius().destroy(name, options, heard)
 
 
+def repair_nebius(
+    name: str, options: NebiusOptions, told: Callable[[str], None] = lambda _: None, timeout: float = 1200.0
+) -> tuple[str, ...]:
+    """Repair an installation's charts and workers without an apply; returns what did not hold."""
+    return _nebius().repair(name, options, told, timeout)
+
+
 def doctor() -> tuple[Check, ...]:
     """Return what this machine has of what the provider's clusters need."""
     from npa.targets.nebius import doctor

@@ -98,7 +98,7 @@ def deploy(
             preflight.refuse(found.preflight)
             world.require_no_twin(provider, spec.name, found.who, state)
             folder = _prepared(want, place, found)
-            runs = _runs(outside, provider, found.who, folder, record, heard)
+            runs = _runs(outside, provider, found.who, record, Teller(heard, folder, want.key))
             _resumption(runs.teller, folder)
             deployment = Deployment(
                 runs, cluster, want.adapter, options, _record(outside, want, found, record),
@@ -130,17 +130,16 @@ def _pool(spec: SoperatorSpec, nodeset: str) -> str:
     return next((pool.name for pool in spec.workers if nodeset in dict(pool.racks)), nodeset)
 
 
-def _runs(
-    outside: Outside, provider: Nebius, who: Identity, folder: Path, record: Sidecar | None, heard: Listener
-) -> Runs:
+def _runs(outside: Outside, provider: Nebius, who: Identity, record: Sidecar | None, teller: Teller) -> Runs:
+    assert teller.folder is not None, "prepared before"
     return Runs(
         outside,
         provider,
         who,
-        folder,
+        teller.folder,
         outside.profile or (record.auth_profile if record else ""),
         record.o11y_profile if record else "",
-        Teller(heard, folder),
+        teller,
     )
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from npa.errors import NpaError
+from npa.errors import KubeError, NpaError
 from npa.health import assess, text
 from npa.health.assess import Report
 from npa.render.nebius.held import NodeGroup
 from npa.render.nebius.sidecar import FILE, Sidecar
 from npa.slurm.lookup import Absent, Found, Lookup, Unknown
 from npa.targets.base import Summary
-from npa.targets.nebius import binding, controller, ending, environment, records, status, world
+from npa.targets.nebius import binding, controller, ending, environment, records, repairs, status, world
 from npa.targets.nebius.checkout import COPIES, LEGACY
 from npa.targets.nebius.options import NebiusOptions
 from npa.targets.nebius.outside import Outside
@@ -77,6 +77,31 @@ def status_of(outside: Outside, name: str, options: NebiusOptions) -> Seen:
             return _seen(name, kube, state)
     except NpaError as error:
         return _seen(name, Unknown(str(error)), state)
+
+
+def repair(
+    outside: Outside, name: str, options: NebiusOptions, told: Callable[[str], None], timeout: float
+) -> tuple[str, ...]:
+    """Repair what is there, without an apply, and return a warning for each repair that did not hold.
+
+    Raises NotFoundError without an installation, and KubeError where its cluster cannot be reached.
+    """
+    folder = ending.located(outside, name, options)
+    record = ending.recorded(folder, name)
+    groups = status.status(name, Absent(), _state(outside, folder)).node_groups or ()
+    with records.locked(outside.root, name, folder), outside.provider() as provider:
+        kube = _kube(outside, provider, record, private=options.private)
+        if not isinstance(kube, Found):
+            why = kube.why if isinstance(kube, Unknown) else "it is gone"
+            raise KubeError(f"cluster {record.cluster_id or name} cannot be reached: {why}")
+        chart = outside.adapter(record.ref or outside.pin).chart
+        work = repairs.Repairs(kube.value, chart, tuple(_nodes(groups)), outside.clock, told)
+        try:
+            repairs.prerequisites(work, options.definitions)
+            lacking: tuple[str, ...] = ()
+        except KubeError as error:
+            lacking = (str(error),)
+        return (*lacking, *repairs.after(work, timeout))
 
 
 def installations(root: Path) -> Iterator[Path]:

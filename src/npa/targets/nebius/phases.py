@@ -78,7 +78,7 @@ class Deployment:
         jobs, unknown = self._jobs()
         with runs.inspected(self.runs, self._judge(target), deadlines, target) as (saved, verdict):
             shown = plan_text.plan(verdict, plan_text.Context(self.cluster.name, self.adapter, jobs))
-            shown = replace(shown, notes=(*shown.notes, *unknown))
+            shown = self._masked(replace(shown, notes=(*shown.notes, *unknown)))
             self.guarded = replace(self.guarded, plans=self.guarded.plans + 1)
             if not verdict.ok:
                 self.agree(shown, False)
@@ -93,15 +93,22 @@ class Deployment:
                 self._applied(saved, deadlines)
             self._count(verdict)
 
+    def _masked(self, plan: Plan) -> Plan:
+        hide = self.runs.teller.masked
+        return replace(plan, steps=tuple(replace(step, diff=hide(step.diff)) for step in plan.steps))
+
     def _judge(self, target: str) -> Callable[[Any, Saved], Verdict]:
         def judge(plan: tfplan.TerraformPlan, saved: Saved) -> Verdict:
             digest = tfplan.digest(plan)
             mine = tuple(each for each in self._approvals if approvals.parse(each).digest == digest)
-            # The last plan answers for every approval that no plan before it was meant by.
-            given = mine if target else self._approvals
-            self._approvals = tuple(each for each in self._approvals if each not in mine)
-            request = Request(saved.exit_code, targeted=bool(target), approvals=given)
-            return tfguard.decide(plan, self.adapter, request)
+            rest = tuple(each for each in self._approvals if each not in mine)
+            request = Request(saved.exit_code, targeted=bool(target), approvals=mine)
+            verdict = tfguard.decide(plan, self.adapter, request)
+            if verdict.refused or not target:
+                # An approval may be for a plan after this one; where none can follow, it is for another.
+                verdict = tfguard.decide(plan, self.adapter, replace(request, approvals=(*mine, *rest)))
+            self._approvals = rest
+            return verdict
 
         return judge
 

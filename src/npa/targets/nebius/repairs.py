@@ -105,11 +105,11 @@ def beside(repairs: Repairs) -> Iterator[Callable[[], tuple[str, ...]]]:
         thread.join(JOIN)
 
 
-def after(repairs: Repairs) -> tuple[str, ...]:
+def after(repairs: Repairs, timeout: float = AFTER) -> tuple[str, ...]:
     """Repair what is left once everything is applied; returns a warning for each that did not hold."""
     chosen = repairs.applicable((*known.APPLY_FIXES, known.MONITORING_FIXES[2], *known.AFTER_FIXES))
     outcomes = fixes.until_done(
-        repairs.kube, chosen, repairs.context, repairs.clock, timeout=AFTER, told=repairs.told
+        repairs.kube, chosen, repairs.context, repairs.clock, timeout=timeout, told=repairs.told
     )
     warnings = (each.warning for each in outcomes)
     unable = worker_checks.user_namespaces(repairs.kube, repairs.workers)

@@ -12,6 +12,7 @@ from typing import Any
 from npa.plan.model import Event
 from npa.render.nebius import tfguard, tfjson
 from npa.render.nebius.identity import Identity
+from npa.targets.login_keys import LoginKey
 from npa.targets.nebius import environment, records
 from npa.targets.nebius.outside import Outside
 from npa.tools.nebius import Nebius
@@ -26,24 +27,32 @@ class Teller:
 
     heard: Listener
     folder: Path | None = None  # None: there is no installation yet
+    key: LoginKey | None = None  # never told: its fingerprint stands for it
 
     def note(self, text: str) -> None:
         """Say something that stays on the screen."""
         self._log(text)
-        self.heard(Event("note", "", text))
+        self.heard(Event("note", "", self.masked(text)))
 
     def line(self, text: str) -> None:
         """Pass on a line of a program's, already without secrets."""
         self._log(text)
         if text.strip():
-            self.heard(Event("progress", "", text.strip()))
+            self.heard(Event("progress", "", self.masked(text.strip())))
+
+    def masked(self, text: str) -> str:
+        """Return a text without root's key."""
+        if self.key is None:
+            return text
+        kept = text.replace(self.key.record, self.key.fingerprint)
+        return kept.replace(self.key.record.split()[1], self.key.fingerprint)
 
     def _log(self, text: str) -> None:
         if self.folder is None:
             return
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         with records.log_file(self.folder).open("a", encoding="utf-8") as file:
-            file.write(f"{now} {text}\n")
+            file.write(f"{now} {self.masked(text)}\n")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from npa.errors import IdentityError
@@ -54,6 +54,12 @@ class NebiusTarget:
     def status(self, name: str, options: NebiusOptions) -> Seen:
         """Return what is known of an installation."""
         return looking.status_of(self._outside, name, options)
+
+    def repair(
+        self, name: str, options: NebiusOptions, told: Callable[[str], None], timeout: float
+    ) -> tuple[str, ...]:
+        """Repair what is there, and return a warning for each repair that did not hold."""
+        return looking.repair(self._outside, name, options, told, timeout)
 
     def list(self) -> Iterator[Summary]:
         """Return the installations below the work root."""
