@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 
-from bench import machine, report
+from bench import machine, nebius, preflight, report
 from bench.report import Row
 
 from npa.cluster.facts import Facts
@@ -163,6 +163,12 @@ def clusters(cli: Cli) -> Iterator[Row]:
     yield say(Row("memory of each further node", "MiB", ((memory[100] - memory[4]) / 96,)))
 
 
+def provider() -> Iterator[Row]:
+    """Time what a deploy at Nebius thinks about."""
+    yield say(nebius.guard())
+    yield say(preflight.preflight())
+
+
 def cold(work: Path) -> Row:
     """Time the image's build, in a cache of its own: a deploy with it less a deploy without."""
     cli = Cli(work, cache=work / "cache")
@@ -183,7 +189,7 @@ def main() -> None:
             cli.deploy("warm", 4)  # the image is there from now on
             version = cli.slurm_version("warm")
             cli.destroy("warm")
-            rows = [*commands(cli), rendering(), *clusters(cli), cold(work)]
+            rows = [*commands(cli), rendering(), *provider(), *clusters(cli), cold(work)]
         finally:
             cli.clean_up()
     PAGE.write_text(report.render(rows, machine.facts(version)), encoding="utf-8")

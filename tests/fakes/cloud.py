@@ -273,11 +273,14 @@ def cluster(slurm: Slurm) -> FakeKube:
 def enough(wanted: SoperatorSpec) -> list[Any]:
     """Return quotas that reach for far more than a spec asks for."""
     return [
-        fake.allowance(
-            need.quota, need.grown * 100 + 100, unit="byte" if need.unit == "byte" else "count", tenant=TENANT
-        )
+        fake.allowance(need.quota, need.grown * 100 + 100, unit=unit(need.unit), tenant=TENANT)
         for need in quotas.needs(wanted)
     ]
+
+
+def unit(of: str) -> str:
+    """Return how the provider writes the unit of a quota."""
+    return "byte" if of == "byte" else "count"
 
 
 @contextmanager

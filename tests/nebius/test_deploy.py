@@ -9,6 +9,7 @@ from typing import Any
 
 import grpc
 import pytest
+import yaml
 from tests.fakes import cloud as clouds
 from tests.fakes import provider as fake
 from tests.fakes.cloud import KEY, Cloud
@@ -19,12 +20,15 @@ from npa.errors import (
     DestroyIncompleteError,
     DestructiveError,
     IdentityError,
+    KubeError,
     OwnershipError,
     QuotaError,
     RefusedError,
 )
 from npa.plan import guard
 from npa.plan.model import Plan
+from npa.render.nebius import quotas
+from npa.render.objects import CRD
 from npa.spec.model import SoperatorSpec, WorkerPoolSpec
 from npa.targets.nebius import records
 from npa.targets.nebius.options import NebiusOptions
@@ -270,3 +274,73 @@ def test_the_minimum_version_is_a_gate_before_anything_else(cloud: Cloud) -> Non
         deploy(cloud)
 
     assert cloud.provider.calls == []
+
+
+def test_a_check_asks_the_provider_and_writes_nothing(cloud: Cloud) -> None:
+    found = NebiusTarget(cloud.outside).check(clouds.spec(), NebiusOptions(project="lab"))
+
+    assert found.ok
+    assert cloud.commands == []
+    assert not (cloud.home / ".npa/soperator").exists()
+
+
+def test_disks_for_images_that_are_there_are_not_asked_for_again(tmp_path: Path) -> None:
+    pool = WorkerPoolSpec(name="cpu", size=2, docker_cache=True)
+    wanted = clouds.spec(workers=(pool,))
+    with clouds.serve(tmp_path, wanted) as cloud:
+        deploy(cloud, wanted)
+        cloud.provider.held["quotas"] = [
+            fake.allowance(need.quota, need.amount, need.amount, unit=clouds.unit(need.unit))
+            for need in quotas.needs(wanted)
+        ]
+        found = NebiusTarget(cloud.outside).check(wanted, NebiusOptions())
+
+        assert "compute.disk.size.network-ssd-io-m3" not in [each.quota for each in found.quotas.shortfalls]
+
+
+def test_ctrl_c_as_an_apply_ends_keeps_what_it_made(cloud: Cloud) -> None:
+    def interrupt(command: str) -> None:
+        if command == "apply":
+            cloud.after = lambda _: None
+            raise KeyboardInterrupt
+
+    cloud.after = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        deploy(cloud)
+
+    record = records.load_sidecar(cloud.installation)
+    assert record is not None
+    assert [record.cluster_id] == cloud.ids("clusters")
+    said: list[str] = []
+    NebiusTarget(cloud.outside).deploy(
+        clouds.spec(), NebiusOptions(), lambda *_: None, lambda event: said.append(event.message)
+    )
+    assert any(text.startswith("the last deploy was interrupted in kubernetes") for text in said)
+
+
+def test_repairs_run_without_an_apply(cloud: Cloud) -> None:
+    deploy(cloud)
+    cloud.commands.clear()
+    said: list[str] = []
+
+    assert NebiusTarget(cloud.outside).repair("quick", NebiusOptions(), said.append, 60.0) == ()
+    assert "apply" not in cloud.commands
+    assert any("prefixed-scripts" in each for each in said)
+
+
+def test_without_definitions_the_deploy_stops_before_slurm_and_goes_on_with_them(
+    cloud: Cloud, tmp_path: Path
+) -> None:
+    names = [f"{plural}.monitoring.coreos.com" for plural in ("servicemonitors", "podmonitors", "probes")]
+    for name in names:
+        cloud.kube.delete(CRD, name)
+    with pytest.raises(KubeError, match="no definition was given") as blocked:
+        deploy(cloud)
+
+    assert "--monitoring-definitions" in blocked.value.hint
+    assert cloud.commands.count("apply") == 1
+    served = {"conditions": [{"type": "Established", "status": "True"}]}
+    file = tmp_path / "crds.yaml"
+    file.write_text("\n---\n".join(yaml.safe_dump(CRD.object(name, status=served)) for name in names))
+
+    assert deploy(cloud, definitions=file)["status"] == "ready"

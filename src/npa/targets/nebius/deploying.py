@@ -68,8 +68,9 @@ def preflighted(outside: Outside, spec: SoperatorSpec, options: NebiusOptions) -
     who = identity.decide(spec, config.load(outside.environ), sidecar=record, alias=options.project)
     table = world.load_prices(options.prices)
     state = world.state_of(outside, folder) if folder else {}
+    cached = world.load_caches(folder) if folder else ()
     with outside.provider() as provider:
-        return world.gather(provider, spec, who, state, table).preflight
+        return world.gather(provider, spec, who, state, table, cached).preflight
 
 
 def deploy(
@@ -93,7 +94,7 @@ def deploy(
         with outside.provider() as provider:
             state = world.state_of(outside, place.state)
             world.require_ours(spec.name, record, state)
-            found = world.gather(provider, want.spec, who, state, table)
+            found = world.gather(provider, want.spec, who, state, table, world.load_caches(place.state))
             teller.note(str(found.preflight.cost))
             preflight.refuse(found.preflight)
             world.require_no_twin(provider, spec.name, found.who, state)
@@ -183,6 +184,7 @@ def _finished(want: Asked, deployment: Deployment, found: World) -> dict[str, An
         if deployment.uncaptured is None:
             raise
         raise SoperatorStateCaptureError(outcome.uncaptured(about, str(deployment.uncaptured))) from error
+    world.save_caches(deployment.runs.folder, want.spec)
     result = outcome.applied(about, deployment.guarded, deployment.warnings, verdict)
     failed = outcome.failure(verdict)
     if failed:

@@ -13,7 +13,7 @@ from npa.render.nebius import identity, source
 from npa.render.nebius.identity import Identity
 from npa.render.nebius.sidecar import Sidecar
 from npa.slurm.lookup import Absent
-from npa.targets.nebius import binding, checkout, config, installation, records, status, teardown
+from npa.targets.nebius import binding, checkout, config, installation, records, status, teardown, world
 from npa.targets.nebius.checkout import Place, Source
 from npa.targets.nebius.installation import PROVIDERS
 from npa.targets.nebius.options import NebiusOptions
@@ -23,7 +23,7 @@ from npa.targets.nebius.teardown import DestroyResult, Teardown
 from npa.tools.nebius import Nebius
 
 VERB = "destroy"
-STATE_FILES = ("terraform.tfstate", "terraform.tfstate.backup", "terraform.tfvars")
+STATE_FILES = ("terraform.tfstate", "terraform.tfstate.backup", "terraform.tfvars", world.APPLIED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,9 +17,11 @@ from npa.render.nebius.prices import Prices
 from npa.render.nebius.sidecar import Sidecar
 from npa.spec.model import SoperatorSpec
 from npa.targets.nebius.outside import Outside
+from npa.tools import disk
 from npa.tools.nebius import Nebius
 
 State = Mapping[str, Any]
+APPLIED = ".npa-soperator-applied.json"
 _RESTORE = "restore terraform.tfstate from a backup; nothing is made anew or deleted by name"
 
 
@@ -37,6 +40,18 @@ def state_of(outside: Outside, folder: Path) -> State:
     return outside.reader(folder).state_pull() if any(each.exists() for each in there) else {}
 
 
+def load_caches(folder: Path) -> tuple[str, ...]:
+    """Return the pools that had disks for images when everything was last applied: no state says that."""
+    found = (disk.load_json(folder / APPLIED) or {}).get("cached_pools", [])
+    return tuple(map(str, found)) if isinstance(found, list) else ()
+
+
+def save_caches(folder: Path, spec: SoperatorSpec) -> None:
+    """Write down which pools have disks for images, now that everything is applied."""
+    cached = [pool.name for pool in spec.workers if pool.docker_cache]
+    disk.write(folder / APPLIED, json.dumps({"cached_pools": cached}) + "\n", mode=0o600, uid=-1, gid=-1)
+
+
 def load_prices(path: Path | None) -> Prices:
     """Return the price table in a file; the empty one where none is named."""
     if path is None:
@@ -47,7 +62,14 @@ def load_prices(path: Path | None) -> Prices:
         raise UsageError(f"{path}: cannot be read", hint="name a price table with `--prices`") from error
 
 
-def gather(provider: Nebius, spec: SoperatorSpec, who: Identity, state: State, table: Prices) -> World:
+def gather(
+    provider: Nebius,
+    spec: SoperatorSpec,
+    who: Identity,
+    state: State,
+    table: Prices,
+    cached: tuple[str, ...] = (),
+) -> World:
     """Ask the provider what a preflight needs; raises IdentityError where it knows another place."""
     seen = provider.survey(who.tenant_id, who.project_id, reserved=bool(capacity.reserved(spec)))
     require_place(who, seen.project)
@@ -66,6 +88,7 @@ def gather(provider: Nebius, spec: SoperatorSpec, who: Identity, state: State, t
         seen.allowances,
         state,
         table,
+        cached=cached,
     )
     return World(who, state, found)
 
