@@ -344,3 +344,17 @@ def test_without_definitions_the_deploy_stops_before_slurm_and_goes_on_with_them
     file.write_text("\n---\n".join(yaml.safe_dump(CRD.object(name, status=served)) for name in names))
 
     assert deploy(cloud, definitions=file)["status"] == "ready"
+
+
+def test_a_state_that_is_kept_elsewhere_is_found_again(cloud: Cloud, tmp_path: Path) -> None:
+    kept = tmp_path / "elsewhere.tfstate"
+    backend = tmp_path / "backend.tf"
+    backend.write_text(f'terraform {{\n  backend "local" {{\n    path = "{kept}"\n  }}\n}}\n')
+    deploy(cloud, backend=backend)
+
+    assert kept.exists()
+    assert not (cloud.installation / "terraform.tfstate").exists()
+    cloud.commands.clear()
+    assert deploy(cloud)["status"] == "ready"
+    assert "apply" not in cloud.commands
+    assert destroy(cloud)["status"] == "destroyed"

@@ -94,6 +94,7 @@ def deploy(
     source_preflight_only: nebius.SourceOnly = False,
     approve: nebius.Approve = [],  # noqa: B006  # typer reads it and makes a new list each time
     prices: nebius.Prices = None,
+    backend: nebius.Backend = None,
     monitoring_definitions: nebius.Definitions = None,
     private_endpoint: nebius.Private = False,
     output: OutputKind = "text",
@@ -121,6 +122,7 @@ def deploy(
         source_only=source_preflight_only,
         approvals=approve,
         prices=prices,
+        backend=backend,
         definitions=monitoring_definitions,
         private=private_endpoint,
     )

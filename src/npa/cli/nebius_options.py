@@ -65,6 +65,12 @@ Approve = Annotated[
 Prices = Annotated[
     Path | None, typer.Option("--prices", metavar="FILE", help="Nebius: price table for the estimate.")
 ]
+Backend = Annotated[
+    Path | None,
+    typer.Option(
+        "--backend", metavar="FILE", help="Nebius: Terraform file with a `backend` block, for a remote state."
+    ),
+]
 Definitions = Annotated[
     Path | None,
     typer.Option(

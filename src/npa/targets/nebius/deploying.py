@@ -22,11 +22,12 @@ from npa.targets.login_keys import LoginKey
 from npa.targets.nebius import checkout, config, environment, installation, keys, records, world
 from npa.targets.nebius.checkout import Place, Source
 from npa.targets.nebius.options import NebiusOptions
-from npa.targets.nebius.outside import Outside
+from npa.targets.nebius.outside import BACKEND, Outside
 from npa.targets.nebius.phases import Agree, Deployment
 from npa.targets.nebius.result import SoperatorDeploymentValidationError, SoperatorStateCaptureError
 from npa.targets.nebius.runs import Listener, Runs, Teller
 from npa.targets.nebius.world import World
+from npa.tools import disk
 from npa.tools.nebius import Nebius
 
 
@@ -89,7 +90,7 @@ def deploy(
         who = identity.decide(want.spec, settings, sidecar=record, alias=options.project)
         if options.source_only:
             return outcome.source_passed(want.about(who, place.installation), want.contract.ref)
-        table = world.load_prices(options.prices)
+        table, backend = world.load_prices(options.prices), world.load_backend(options.backend)
         outside.reader(place.recipe).require(want.adapter.terraform)
         with outside.provider() as provider:
             state = world.state_of(outside, place.state)
@@ -98,7 +99,7 @@ def deploy(
             teller.note(str(found.preflight.cost))
             preflight.refuse(found.preflight)
             world.require_no_twin(provider, spec.name, found.who, state)
-            folder = _prepared(want, place, found)
+            folder = _prepared(want, place, found, backend)
             runs = _runs(outside, provider, found.who, record, Teller(heard, folder, want.key))
             _resumption(runs.teller, folder)
             deployment = Deployment(
@@ -114,16 +115,19 @@ def _given(options: NebiusOptions, name: str) -> Path | None:
     return given.expanduser().resolve() / "installations" / name if given else None
 
 
-def _prepared(want: Asked, place: Place, found: World) -> Path:
+def _prepared(want: Asked, place: Place, found: World, backend: str) -> Path:
     order = tuple(dict.fromkeys(_pool(want.spec, each.pool) for each in states.read(found.state).node_groups))
     resolved = tfvars.Resolved(want.key.record, found.preflight.capacity.ids, order)
-    return installation.prepare(
+    folder = installation.prepare(
         place,
         want.contract,
         region=found.who.region,
         default_apparmor=want.spec.use_default_apparmor_profile,
         tfvars=tfvars.render(want.spec, resolved, want.adapter.variables),
     )
+    if backend:
+        disk.write(folder / BACKEND, backend, mode=0o600, uid=-1, gid=-1)
+    return folder
 
 
 def _pool(spec: SoperatorSpec, nodeset: str) -> str:

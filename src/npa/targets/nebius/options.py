@@ -23,6 +23,7 @@ class NebiusOptions:
     source_only: bool = False  # stop before Terraform and the provider are asked anything
     approvals: tuple[str, ...] = ()  # `ADDRESS@DIGEST`
     prices: Path | None = None
+    backend: Path | None = None  # Terraform's own words on where it keeps its state
     definitions: Path | None = None  # a file with the prometheus operator's definitions
     private: bool = False  # reach the cluster by its private endpoint
     accept_unknown: bool = False  # take it for destroyed though a lost state held nobody knows what

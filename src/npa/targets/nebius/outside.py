@@ -20,6 +20,9 @@ from npa.tools.kube import Access
 from npa.tools.nebius import Nebius
 from npa.tools.terraform import Deadlines, Terraform
 
+# Where the recipe's own entry point writes down a remote state; its credentials are then the environment's.
+BACKEND = "terraform_backend_override.tf"
+
 OpenTerraform = Callable[[Path, Mapping[str, str], Deadlines, str], Terraform]
 
 
@@ -70,4 +73,6 @@ class Outside:
 
     def opened(self, directory: Path, env: Mapping[str, str], deadlines: Deadlines) -> Terraform:
         """Return Terraform in a directory; NPA_TERRAFORM_BIN names another program."""
+        if (directory / BACKEND).exists():
+            env = {**env, **{name: text for name, text in self.environ.items() if name.startswith("AWS_")}}
         return self.terraform(directory, env, deadlines, self.environ.get("NPA_TERRAFORM_BIN") or "terraform")

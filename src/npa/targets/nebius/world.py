@@ -62,6 +62,14 @@ def load_prices(path: Path | None) -> Prices:
         raise UsageError(f"{path}: cannot be read", hint="name a price table with `--prices`") from error
 
 
+def load_backend(path: Path | None) -> str:
+    """Return the file that says where Terraform keeps its state; "" where none is named."""
+    try:
+        return "" if path is None else path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: cannot be read", hint="name a file with a `backend` block") from error
+
+
 def gather(
     provider: Nebius,
     spec: SoperatorSpec,
