@@ -30,8 +30,8 @@ demo-down: setup ## remove the cluster of `make demo`
 test: setup ## the whole suite, with clusters on this machine
 	$(AS_ROOT) pytest
 
-test-fast: setup ## the suite without clusters
-	$(BIN)/pytest -m "not e2e"
+test-fast: setup ## what needs no clusters, Terraform or API server: under a minute
+	$(BIN)/pytest -m "not e2e and not slow"
 
 check: setup imports ## lint, format, types and layers
 	$(BIN)/ruff check $(SRC)

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from bench import machine, offline, report
+from bench import machine, nebius, offline, preflight, report
 from bench.report import Row
 from bench.timing import say, timed
 
@@ -153,6 +153,12 @@ def hostnames(cli: Cli, name: str, size: int) -> None:
         raise SystemExit(f"error: srun reached {len(set(told.split()))} of {size} nodes")
 
 
+def provider() -> Iterator[Row]:
+    """Time what a deploy at Nebius thinks about."""
+    yield say(nebius.guard())
+    yield say(preflight.preflight())
+
+
 def cold(work: Path) -> Row:
     """Time the image's build, in a cache of its own: a deploy with it less a deploy without."""
     cli = Cli(work, cache=work / "cache")
@@ -174,7 +180,7 @@ def main() -> None:
             version = cli.slurm_version("warm")
             told = answers(cli, "warm")
             cli.destroy("warm")
-            rows = [*commands(cli), *offline.rows(SPEC, told), *clusters(cli), cold(work)]
+            rows = [*commands(cli), *offline.rows(SPEC, told), *provider(), *clusters(cli), cold(work)]
         finally:
             cli.clean_up()
     PAGE.write_text(report.render(rows, machine.facts(version)), encoding="utf-8")

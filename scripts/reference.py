@@ -14,6 +14,7 @@ import typer
 from npa import errors
 from npa.cli.app import app
 from npa.spec import explain
+from npa.targets.nebius import result
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 SOURCE = "<!-- written by `make docs` -->\n"
@@ -128,9 +129,18 @@ def exit_codes_page() -> str:
         "With `--output json` a failure is one JSON document too; `code` is one of these words.\n",
         "| `code` | exit code | meaning |",
         "|---|---|---|",
-        *(_row(f"`{each.code}`", str(each.exit_code), _first_line(each)) for each in _errors()),
+        *(_row(f"`{word}`", str(each.exit_code), _first_line(each)) for word, each in _words().items()),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _words() -> dict[str, type[errors.NpaError]]:
+    """Return the first error of each word; those of one target are errors of their own modules."""
+    assert result.SoperatorStateCaptureError.code, "imported, so that it is among them"
+    words: dict[str, type[errors.NpaError]] = {}
+    for each in _errors():
+        words.setdefault(each.code, each)
+    return words
 
 
 def _errors(top: type[errors.NpaError] = errors.NpaError) -> Iterator[type[errors.NpaError]]:

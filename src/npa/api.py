@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from npa.errors import RefusedError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from npa.cluster.model import Machine, TargetName
     from npa.health.assess import Report
     from npa.health.explain import Explanation
     from npa.health.observation import Observation
     from npa.plan.model import Event, Plan
+    from npa.render.nebius.preflight import Preflight
     from npa.slurm.lint import Finding
     from npa.spec.model import SoperatorSpec
     from npa.targets.base import Options, Summary
     from npa.targets.local.target import LocalTarget
+    from npa.targets.nebius.doctor import Check
+    from npa.targets.nebius.looking import Seen
+    from npa.targets.nebius.options import NebiusOptions
+    from npa.targets.nebius.phases import Agree
+    from npa.targets.nebius.target import NebiusTarget
 
 Listener = Callable[["Event"], None]
 DEFAULT_TARGET: TargetName = "nebius"
@@ -96,11 +105,56 @@ def deploy(
     return status(cluster.name)
 
 
+def deploy_nebius(
+    spec: SoperatorSpec,
+    options: NebiusOptions,
+    agree: Agree = lambda *_: None,
+    heard: Listener = lambda _: None,
+) -> dict[str, Any]:
+    """Make a cluster at the provider what the spec asks for, and return the result as JSON has it.
+
+    `agree` is called with each plan before it is applied, and with one that is refused; it raises where
+    nobody agrees. Raises QuotaError, CapacityError, DestructiveError with the approvals that would allow it,
+    and UnhealthyError where the cluster is there and its GPUs did not pass.
+    """
+    return _nebius().deploy(spec, options, agree, heard)
+
+
+def check(spec: SoperatorSpec, options: NebiusOptions) -> Preflight:
+    """Return whether a spec fits at the provider, and what it costs; changes nothing."""
+    return _nebius().check(spec, options)
+
+
+def where(name: str, target: TargetName | None = None, terraform_dir: Path | None = None) -> TargetName:
+    """Return where a cluster of that name lives: a local record first, then an installation of the recipe.
+
+    Raises UsageError where there are both.
+    """
+    from pathlib import Path
+
+    from npa.errors import UsageError
+    from npa.targets.local.paths import Paths
+
+    if target or terraform_dir:
+        return target or "nebius"
+    here = _is_name(name) and Path(Paths.here().layout(name).record).exists()
+    there = _is_name(name) and _nebius().has(name)
+    if here and there:
+        what = f"there are two clusters {name!r}: on this machine and at the provider"
+        raise UsageError(what, hint="say which with `--target local` or `--target nebius`")
+    return "nebius" if there else "local"
+
+
 def status(name: str) -> Report:
-    """Return how well a cluster is; raises NotFoundError where there is none of that name."""
+    """Return how well a cluster on this machine is; raises NotFoundError where there is none of that name."""
     from npa.health import assess
 
     return assess.assess(_seen(name))
+
+
+def status_nebius(name: str, options: NebiusOptions) -> Seen:
+    """Return what is known of an installation; raises NotFoundError where there is none of that name."""
+    return _nebius().status(name, options)
 
 
 def explain_node(name: str, node: str) -> Explanation:
@@ -158,6 +212,31 @@ def destroy(
     return agreed
 
 
+def plan_destroy_nebius(name: str, options: NebiusOptions, *, force: bool = False) -> Plan:
+    """Return what a destroy would end, by recorded ids, naming the jobs that would die."""
+    return _nebius().plan_destroy(name, options, force=force)
+
+
+def destroy_nebius(name: str, options: NebiusOptions, *, heard: Listener = lambda _: None) -> dict[str, Any]:
+    """End an installation and return the result; raises DestroyIncompleteError unless all is proven gone."""
+    return _nebius().destroy(name, options, heard)
+
+
+def repair_nebius(
+    name: str, options: NebiusOptions, told: Callable[[str], None] = lambda _: None, timeout: float = 1200.0
+) -> tuple[str, ...]:
+    """Repair an installation's charts and workers without an apply; returns what did not hold."""
+    return _nebius().repair(name, options, told, timeout)
+
+
+def doctor() -> tuple[Check, ...]:
+    """Return what this machine has of what the provider's clusters need."""
+    from npa.targets.nebius import doctor
+    from npa.targets.nebius.outside import Outside
+
+    return doctor.examine(Outside())
+
+
 def watch(name: str, heard: Listener, stopped: Callable[[], bool]) -> None:
     """Keep a cluster as it was last asked for, until `stopped` says so or the cluster is gone.
 
@@ -171,8 +250,16 @@ def watch(name: str, heard: Listener, stopped: Callable[[], bool]) -> None:
 
 
 def clusters() -> tuple[Summary, ...]:
-    """Return the clusters that this machine knows, by name."""
-    return tuple(_local().list())
+    """Return the clusters that this machine knows: its own, and installations of the recipe, by name."""
+    from npa.errors import PreflightError
+
+    remote = tuple(_nebius().list())
+    try:
+        return (*_local().list(), *remote)
+    except PreflightError:
+        if not remote:
+            raise
+        return remote  # nobody needs to be root for these
 
 
 def execute(name: str, node: str, argv: Sequence[str], *, root: str = "", network: str = "cluster") -> int:
@@ -220,10 +307,20 @@ def _local() -> LocalTarget:
     return LocalTarget.here()
 
 
+def _nebius() -> NebiusTarget:
+    from npa.targets.nebius.target import NebiusTarget
+
+    return NebiusTarget()
+
+
+def _is_name(name: str) -> bool:
+    return bool(re.fullmatch(r"[a-z0-9][a-z0-9-]{0,62}", name))
+
+
 def _target(name: TargetName) -> LocalTarget:
     if name == "local":
         return _local()
     raise RefusedError(
-        f"target {name!r} cannot be deployed by this version",
+        f"target {name!r} cannot be deployed like this",
         hint="add `--target local` to run the same spec on this machine",
     )

@@ -4,15 +4,27 @@
 NpaError              .hint
 ├─ SpecError            .problems: at, line, column, message, hint           exit 2
 ├─ RefusedError         understood; nothing was touched                       exit 3
+│  ├─ SourceError         .problems
+│  ├─ IdentityError       .problems
 │  ├─ DestructiveError    .steps
+│  ├─ QuotaError          .shortfalls .unreadable
+│  ├─ CapacityError       .refusals
 │  └─ OwnershipError      .expected .found
+├─ ProviderError        .operation .resource .detail                          exit 1
+│  ├─ ProviderNotFoundError   the provider's structured answer for exactly this id: the only proof of absence
+│  ├─ ProviderDeniedError     no credentials, or they are not allowed to
+│  ├─ ProviderTransientError  not now; asking again may help
+│  └─ ProviderUnknownError    the answer could not be read; never taken for absent
 ├─ ToolError            .argv .code .stderr                                   exit 1
 │  ├─ ToolMissingError    says what to install
 │  └─ ToolTimeoutError
 ├─ SlurmError           .status .reason                                       exit 1
 │  ├─ NotFoundError
 │  └─ UnknownError        the answer could not be read; never taken for absent
-└─ UnhealthyError       .report                                               exit 4
+├─ KubeError            .status .reason                                       exit 1
+├─ UnhealthyError       .report                                               exit 4
+│  └─ DegradedValidationError  .report: the cluster is there, and a required validation did not pass
+└─ DestroyIncompleteError  .report: something is left, or could not be proven gone   exit 1
 ```
 
 Catch by type, never by text.
@@ -81,6 +93,26 @@ class RefusedError(NpaError):
     exit_code = 3
 
 
+class SourceError(RefusedError):
+    """The recipe's source is not what was verified; carries everything that is wrong with it."""
+
+    code = "source"
+
+    def __init__(self, *problems: str, hint: str = "") -> None:
+        self.problems = problems
+        super().__init__("; ".join(problems), hint=hint)
+
+
+class IdentityError(RefusedError):
+    """Whose cluster this is cannot be said, or is said in two ways; carries every contradiction."""
+
+    code = "identity"
+
+    def __init__(self, *problems: str, hint: str = "") -> None:
+        self.problems = problems
+        super().__init__("; ".join(problems), hint=hint)
+
+
 class DestructiveError(RefusedError):
     """Steps that would end running work or delete data, and were not allowed to."""
 
@@ -101,6 +133,26 @@ class OwnershipError(RefusedError):
         super().__init__(message, hint=hint)
 
 
+class QuotaError(RefusedError):
+    """The quotas do not reach, or could not be read; carries every lack at once."""
+
+    code = "quota"
+
+    def __init__(self, shortfalls: Sequence[str], unreadable: Sequence[str], *, hint: str = "") -> None:
+        self.shortfalls, self.unreadable = tuple(shortfalls), tuple(unreadable)
+        super().__init__("; ".join((*self.shortfalls, *self.unreadable)), hint=hint)
+
+
+class CapacityError(RefusedError):
+    """Reserved pools that their reservations cannot carry for certain; carries every one at once."""
+
+    code = "capacity"
+
+    def __init__(self, refusals: Sequence[str], *, hint: str = "") -> None:
+        self.refusals = tuple(refusals)
+        super().__init__("; ".join(self.refusals), hint=hint)
+
+
 class PreflightError(RefusedError):
     """This machine lacks something; carries every lack at once."""
 
@@ -112,6 +164,48 @@ class PreflightError(RefusedError):
             "; ".join(what for what, _ in self.lacks),
             hint="; ".join(dict.fromkeys(fix for _, fix in self.lacks)),
         )
+
+
+class ProviderError(NpaError):
+    """The cloud provider did not do what was asked, or did not say so readably.
+
+    `detail` is the provider's own words: shown under `--debug` only, since they may repeat what was asked.
+    """
+
+    code = "provider"
+    says = "failed"
+
+    def __init__(self, operation: str, *, resource: str = "", detail: str = "", hint: str = "") -> None:
+        self.operation, self.resource, self.detail = operation, resource, detail
+        super().__init__(f"{operation}: {self.says}", hint=hint)
+
+
+class ProviderNotFoundError(ProviderError):
+    """The provider says that exactly this id is not there: the only proof of absence."""
+
+    code = "provider-not-found"
+    says = "not there"
+
+
+class ProviderDeniedError(ProviderError):
+    """There are no credentials, or they are not allowed to."""
+
+    code = "provider-denied"
+    says = "the provider does not allow it with these credentials"
+
+
+class ProviderTransientError(ProviderError):
+    """The provider cannot answer now; asking again may help."""
+
+    code = "provider-transient"
+    says = "the provider did not answer in time"
+
+
+class ProviderUnknownError(ProviderError):
+    """The answer could not be read; it never means absent, free or zero."""
+
+    code = "provider-unknown"
+    says = "the provider's answer could not be understood"
 
 
 class ToolError(NpaError):
@@ -166,11 +260,37 @@ class UnknownError(SlurmError):
     code = "unknown"
 
 
+class KubeError(NpaError):
+    """The Kubernetes API said no, or could not be asked; `status` is HTTP's, 0 where nothing answered."""
+
+    code = "kubernetes"
+
+    def __init__(self, reason: str, *, status: int = 0, hint: str = "") -> None:
+        self.reason, self.status = reason, status
+        super().__init__(reason, hint=hint)
+
+
 class UnhealthyError(NpaError):
     """The cluster is there and not well."""
 
     code = "degraded"
     exit_code = 4
+
+    def __init__(self, message: str, report: object, *, hint: str = "") -> None:
+        self.report = report
+        super().__init__(message, hint=hint)
+
+
+class DegradedValidationError(UnhealthyError):
+    """The cluster is there and is kept; a validation that it has to pass did not."""
+
+    code = "degraded-validation"
+
+
+class DestroyIncompleteError(NpaError):
+    """Something of the cluster is left, or nobody could prove that it is gone."""
+
+    code = "destroy-incomplete"
 
     def __init__(self, message: str, report: object, *, hint: str = "") -> None:
         self.report = report

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import npa
-from npa.cli import change, explain_why, lint, look, node, spec, watching
+from npa.cli import change, explain_why, lint, look, node, remove, spec, watching
 from npa.cli.passing import PassingCommand
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -77,8 +77,9 @@ _COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
     ("deploy", change.deploy, "Make the cluster what the spec asks for."),
     ("ssh", node.ssh, "Log in to the login node."),
     ("status", look.status, "Show how well a cluster is."),
-    ("destroy", change.destroy, "Remove a cluster and all its data."),
-    ("list", look.list_, "List the clusters on this machine."),
+    ("destroy", remove.destroy, "Remove a cluster and all its data."),
+    ("list", look.list_, "List the clusters that this machine knows."),
+    ("doctor", look.doctor, "Say whether this machine has what Nebius needs."),
     ("exec", node.exec_, "Run a command on a node."),
     ("logs", look.logs, "Show what the daemons of a node logged."),
     ("watch", watching.watch, "Keep a cluster right until stopped."),

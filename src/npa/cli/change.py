@@ -1,4 +1,4 @@
-"""Commands that change a cluster, and the plan that says how: plan, deploy, destroy."""
+"""Commands that make a cluster, and the plan that says how: plan, deploy."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from npa.cli import asked_for, look, request, screen
+from npa.cli import agreement, asked_for, request, screen, telling
+from npa.cli import nebius_options as nebius
 from npa.cli.options import (
     DryRun,
     Force,
     ForceSteps,
     MaybeSpecPath,
-    Name,
-    NameOption,
     OutFile,
     Output,
     OutputKind,
+    Place,
     PlanPath,
     SpecPath,
     TargetName,
     Wait,
     Yes,
 )
-from npa.errors import RefusedError, UsageError
+from npa.errors import UsageError
 
 if TYPE_CHECKING:
     from npa.health.assess import Report
     from npa.plan.model import Plan
+    from npa.targets.nebius.options import NebiusOptions
 
 DEPLOY_VERSION = "npa.soperator.deploy/v1"
-DESTROY_VERSION = "npa.soperator.destroy/v1"
 DEGRADED = 4
 UNCHECKED = (
     "not checked, because no provider was asked: credentials, project and region, quotas, "
@@ -47,18 +47,27 @@ def plan(
     force: Force = False,
     force_step: ForceSteps = [],  # noqa: B006  # typer reads it and makes a new list each time
     wait_for_jobs: Wait = None,
+    check: nebius.Check = False,
+    prices: nebius.Prices = None,
+    project: nebius.Project = "",
+    terraform_dir: nebius.TerraformDir = None,
     output: OutputKind = "text",
 ) -> None:
     """Show what a deploy would do, step by step with reasons; changes nothing.
 
-    Without a target that can be looked at from here, shows what the spec asks for, safe to show to anybody.
+    On Nebius it shows what the spec asks for, safe to show to anybody, and asks nobody; `--check` asks the
+    provider whether it fits and what it costs.
 
     \b
     npa soperator plan --spec cluster.yaml --target local
     npa soperator plan --spec cluster.yaml --target local --out p && npa soperator deploy --plan p
+    npa soperator plan --spec cluster.yaml --check --prices prices.yaml
     """
     asked = asked_for.request(spec, target, (force, force_step), wait_for_jobs)
-    if asked.target != "local":
+    given = nebius.gathered(asked.target, prices=prices, project=project, terraform_dir=terraform_dir)
+    if check:
+        _check(asked, given, output)
+    elif asked.target != "local":
         _show_public(asked, out, output)
     else:
         made = asked_for.planned(asked)
@@ -75,6 +84,19 @@ def deploy(
     force: Force = False,
     force_step: ForceSteps = [],  # noqa: B006  # typer reads it and makes a new list each time
     wait_for_jobs: Wait = None,
+    project: nebius.Project = "",
+    terraform_dir: nebius.TerraformDir = None,
+    ref: nebius.Ref = "",
+    root_login_ssh_public_key_file: nebius.KeyFile = None,
+    timeout: nebius.Timeout = nebius.MINUTES,
+    gpu_creation_check_timeout: nebius.GateTimeout = nebius.SECONDS,
+    apply_fixes: nebius.Fixes = True,
+    source_preflight_only: nebius.SourceOnly = False,
+    approve: nebius.Approve = [],  # noqa: B006  # typer reads it and makes a new list each time
+    prices: nebius.Prices = None,
+    backend: nebius.Backend = None,
+    monitoring_definitions: nebius.Definitions = None,
+    private_endpoint: nebius.Private = False,
     output: OutputKind = "text",
 ) -> None:
     """Make the cluster what the spec asks for: shows the plan, asks, does it, and reports.
@@ -85,18 +107,30 @@ def deploy(
     \b
     npa soperator deploy --spec cluster.yaml --target local
     npa soperator deploy --spec - --target local --yes < cluster.yaml
+    npa soperator deploy --spec cluster.yaml --project lab
     """
-    if plan_file is not None:
-        if spec is not None or target is not None or force or force_step or wait_for_jobs:
-            what = "`--plan` has its own spec, target and options"
-            raise UsageError(what, hint="give only `--plan FILE`, or plan again with other options")
-        asked = asked_for.filed(plan_file)
-    elif spec is not None:
-        asked = asked_for.request(spec, target, (force, force_step), wait_for_jobs)
-    else:
-        raise UsageError("no spec", hint="name it with `--spec PATH`, or a plan with `--plan FILE`")
+    asked = _asked(spec, target, plan_file, (force, force_step), wait_for_jobs)
+    given = nebius.gathered(
+        asked.target,
+        project=project,
+        terraform_dir=terraform_dir,
+        ref=ref,
+        key_file=root_login_ssh_public_key_file,
+        timeout=timeout,
+        gate_timeout=gpu_creation_check_timeout,
+        fixes=apply_fixes,
+        source_only=source_preflight_only,
+        approvals=approve,
+        prices=prices,
+        backend=backend,
+        definitions=monitoring_definitions,
+        private=private_endpoint,
+    )
     if dry_run and asked.target != "local":
         _show_public(asked, None, output)
+        return
+    if asked.target == "nebius":
+        _deploy_nebius(asked, given, yes, output)
         return
     agreed = asked_for.planned(asked)
     if dry_run:
@@ -105,66 +139,51 @@ def deploy(
         _deploy(asked, agreed, yes, output)
 
 
-def destroy(
-    name: Name = None,
-    name_option: NameOption = None,
-    yes: Yes = False,
-    dry_run: DryRun = False,
-    force: Force = False,
-    output: OutputKind = "text",
-) -> None:
-    """Remove a cluster and all its data, after asking; names the jobs that would end.
+def _asked(
+    spec: str | None,
+    target: Place | None,
+    plan_file: str | None,
+    force: tuple[bool, list[str]],
+    wait: str | None,
+) -> asked_for.Request:
+    if plan_file is not None:
+        if spec is not None or target is not None or any(force) or wait:
+            what = "`--plan` has its own spec, target and options"
+            raise UsageError(what, hint="give only `--plan FILE`, or plan again with other options")
+        return asked_for.filed(plan_file)
+    if spec is not None:
+        return asked_for.request(spec, target, force, wait)
+    raise UsageError("no spec", hint="name it with `--spec PATH`, or a plan with `--plan FILE`")
 
-    With `--yes` it refuses to end running jobs unless `--force` says so, too.
 
-    \b
-    npa soperator destroy quick
-    """
+def _deploy_nebius(asked: asked_for.Request, given: NebiusOptions, yes: bool, output: Output) -> None:
+    from npa.cli import recipe
+
+    if asked.force or asked.force_steps or asked.wait_for_jobs:
+        what = "`--force`, `--force-step` and `--wait-for-jobs` allow nothing on target nebius"
+        raise UsageError(what, hint="allow one change of one plan with `--approve ADDRESS@DIGEST`")
+    recipe.deploy(asked.spec, given, yes, output)
+
+
+def _check(asked: asked_for.Request, given: NebiusOptions, output: Output) -> None:
     from npa import api
-    from npa.plan import codec, guard, text
-    from npa.targets.base import Options
+    from npa.cli import recipe
+    from npa.spec import public_plan
 
-    cluster = request.cluster(name, name_option, look.known())
-    person = not yes and not dry_run
-    # A person is shown the jobs and answers for them; a script has to say so beforehand.
-    options = Options(force=force or person)
-    agreed = api.plan_destroy(cluster, options=options)
-    if dry_run:
-        command = f"npa soperator destroy {cluster}"
-        if output == "json":
-            screen.document(codec.encode(agreed))
-        else:
-            screen.data(text.text(agreed, command))
-        return
-    guard.check(agreed, hint=guard.DESTROY_HINT)
-    _tell(text.text(agreed, ""), output)
-    if agreed.steps:
-        _agree(f"destroy cluster {cluster}{_ending(agreed)}?", yes)
-        with _progress(agreed) as heard:
-            api.destroy(cluster, shown=agreed, options=options, heard=heard)
-    following = "npa soperator list"
-    if output == "json":
-        screen.document(
-            {
-                "schema_version": DESTROY_VERSION,
-                "ok": True,
-                "plan": codec.encode(agreed),
-                "next_command": following,
-            }
-        )
-    else:
-        screen.data(f"cluster {cluster} is gone\nnext: {following}")
+    if asked.target != "nebius":
+        raise UsageError("`--check` asks the provider", hint="leave it away, or add `--target nebius`")
+    recipe.checked(api.check(asked.spec, given), public_plan.public_plan(asked.spec), output)
 
 
 def _deploy(asked: asked_for.Request, agreed: Plan, yes: bool, output: Output) -> None:
     from npa import api
     from npa.plan import guard, text
 
-    _tell(text.text(agreed, ""), output)
+    telling.plan_text(text.text(agreed, ""), output)
     guard.check(agreed)
     if agreed.steps:
-        _agree(f"deploy these {text.counted(agreed)}{_ending(agreed)}?", yes)
-    with _progress(agreed) as heard:
+        agreement.agree(f"deploy these {text.counted(agreed)}{telling.ending(agreed)}?", yes)
+    with telling.progress(agreed) as heard:
         report = api.deploy(asked.spec, target=asked.target, shown=agreed, options=asked.options, heard=heard)
     _report(agreed, report, output)
     raise typer.Exit(0 if report.ok else DEGRADED)
@@ -231,29 +250,3 @@ def _show_public(asked: asked_for.Request, out: Path | None, output: Output) -> 
         screen.data(public_plan.public_plan_text(asked.spec))
     screen.progress(UNCHECKED)
     screen.progress(f"next: npa soperator plan --spec {quote(asked.path)} --target local")
-
-
-def _tell(plan_text: str, output: Output) -> None:
-    """Show the plan; in JSON mode stdout is kept for the one document."""
-    (screen.progress if output == "json" else screen.data)(plan_text)
-
-
-def _ending(agreed: Plan) -> str:
-    count = len(agreed.killed_jobs)
-    return f" and end {count} running job{'s' * (count != 1)}" if count else ""
-
-
-def _agree(question: str, yes: bool) -> None:
-    """Return once somebody agreed; raise RefusedError otherwise."""
-    if yes:
-        return
-    if not screen.has_person():
-        raise RefusedError("nobody to ask: this is no terminal", hint="add `--yes` to go on without asking")
-    if not screen.asked(question):
-        raise RefusedError("not agreed to, nothing was touched", hint="answer `y` to go on")
-
-
-def _progress(agreed: Plan) -> Any:
-    from npa.cli import progress
-
-    return progress.shown(agreed)

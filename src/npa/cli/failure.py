@@ -6,10 +6,16 @@ from typing import Any
 
 from npa.cli import screen
 from npa.errors import (
+    CapacityError,
+    DestroyIncompleteError,
     DestructiveError,
+    IdentityError,
     NpaError,
     OwnershipError,
     PreflightError,
+    ProviderError,
+    QuotaError,
+    SourceError,
     SpecError,
     ToolError,
     UnhealthyError,
@@ -38,7 +44,10 @@ def described(error: BaseException) -> tuple[dict[str, Any], int]:
     """Return the JSON document of an error and its exit code."""
     code, word, message, hint = _essence(error)
     body = {"code": word, "message": message, "hint": hint, "problems": _problems(error), **_extra(error)}
-    return {"schema_version": SCHEMA_VERSION, "ok": False, "error": body}, code
+    # A cluster that is there and was not proven: its result is the document, and says why it is no success.
+    result = getattr(error, "result", None)
+    kept = result if isinstance(error, NpaError) and isinstance(result, dict) else {}
+    return {**kept, "schema_version": SCHEMA_VERSION, "ok": False, "error": body}, code
 
 
 def _essence(error: BaseException) -> tuple[int, str, str, str]:
@@ -97,6 +106,21 @@ def _extra(error: BaseException) -> dict[str, Any]:
 
             report = error.report
             return {"report": text.to_dict(report)} if isinstance(report, assess.Report) else {}
+    return _extra_of_provider(error)
+
+
+def _extra_of_provider(error: BaseException) -> dict[str, Any]:
+    match error:
+        case QuotaError():
+            return {"shortfalls": list(error.shortfalls), "unreadable": list(error.unreadable)}
+        case CapacityError():
+            return {"refusals": list(error.refusals)}
+        case SourceError() | IdentityError():
+            return {"faults": list(error.problems)}
+        case ProviderError():
+            return {"operation": error.operation, "resource": error.resource}
+        case DestroyIncompleteError():
+            return {"report": error.report} if isinstance(error.report, dict) else {}
     return {}
 
 

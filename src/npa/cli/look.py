@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
+from npa.cli import nebius_options as nebius
 from npa.cli import request, screen
-from npa.cli.options import ClusterName, Name, NameOption, Node, OutputKind
+from npa.cli.options import ClusterName, Name, NameOption, Node, OutputKind, TargetName
 
 DEGRADED = 4
 LIST_VERSION = "npa.soperator.list/v1"
+DOCTOR_VERSION = "npa.soperator.doctor/v1"
 
 
 def known() -> Iterator[str]:
@@ -21,7 +23,14 @@ def known() -> Iterator[str]:
     yield from (each.name for each in api.clusters())
 
 
-def status(name: Name = None, name_option: NameOption = None, output: OutputKind = "text") -> None:
+def status(
+    name: Name = None,
+    name_option: NameOption = None,
+    target: TargetName = None,
+    terraform_dir: nebius.TerraformDir = None,
+    private_endpoint: nebius.Private = False,
+    output: OutputKind = "text",
+) -> None:
     """Show how well a cluster is: daemons, nodes, jobs, and what can be scheduled. Exits 4 unless healthy.
 
     \b
@@ -31,7 +40,14 @@ def status(name: Name = None, name_option: NameOption = None, output: OutputKind
     from npa import api
     from npa.health import text
 
-    report = api.status(request.cluster(name, name_option, known()))
+    cluster = request.cluster(name, name_option, known())
+    place = api.where(cluster, target, terraform_dir)
+    given = nebius.gathered(place, terraform_dir=terraform_dir, private=private_endpoint)
+    if place == "nebius":
+        from npa.cli import recipe
+
+        recipe.status(cluster, given, output)
+    report = api.status(cluster)
     if output == "json":
         screen.document(text.to_dict(report))
     else:
@@ -60,6 +76,31 @@ def list_(output: OutputKind = "text") -> None:
     else:
         screen.progress("no cluster on this machine")
         screen.progress("next: npa soperator deploy --target local --spec cluster.yaml")
+
+
+def doctor(output: OutputKind = "text") -> None:
+    """Say whether this machine has what clusters at Nebius need. Exits 4 where something is missing.
+
+    \b
+    npa soperator doctor
+    """
+    from dataclasses import asdict
+
+    from npa import api
+    from npa.health import text
+    from npa.targets.nebius import doctor
+
+    found = api.doctor()
+    well = doctor.ok(found)
+    if output == "json":
+        checks = [asdict(each) for each in found]
+        screen.document({"schema_version": DOCTOR_VERSION, "ok": well, "checks": checks})
+    else:
+        screen.data("\n".join(text.table([(each.state, each.name, each.found) for each in found])))
+        for each in found:
+            if each.hint:
+                screen.data(f"hint: {each.name}: {each.hint}")
+    raise typer.Exit(0 if well else DEGRADED)
 
 
 def logs(

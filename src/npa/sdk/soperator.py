@@ -22,13 +22,22 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 if TYPE_CHECKING:
     from npa.health.assess import Report
     from npa.plan.model import Event, Plan
+    from npa.render.nebius.outcome import DeploymentValidationFailure
     from npa.spec.model import SoperatorSpec, WorkerPoolSpec
     from npa.targets.base import Options
+    from npa.targets.nebius.options import NebiusOptions
+    from npa.targets.nebius.phases import Agree
+    from npa.targets.nebius.result import SoperatorDeploymentValidationError, SoperatorStateCaptureError
 
 __all__ = [
+    "DeploymentValidationFailure",
+    "NebiusOptions",
     "PublicPlan",
+    "SoperatorDeploymentValidationError",
     "SoperatorSpec",
+    "SoperatorStateCaptureError",
     "WorkerPoolSpec",
+    "apply_post_deploy_fixes",
     "deploy",
     "destroy",
     "load_spec",
@@ -112,34 +121,85 @@ def deploy(
     force_steps: Sequence[str] = (),
     wait_for_jobs: float = 0.0,
     heard: Listener = lambda _: None,
-) -> Report:
-    """Make the cluster what the spec asks for and return how well it is; look at `report.ok`.
+    nebius: NebiusOptions | None = None,
+    agree: Agree = lambda *_: None,
+) -> Report | dict[str, Any]:
+    """Make the cluster what the spec asks for and return how well it is.
 
-    `shown` is a plan that somebody agreed to: exactly it is done, or RefusedError raised when the world has
-    moved on since. `heard` is called with every Event.
+    On this machine that is a Report: look at `report.ok`. `shown` is a plan that somebody agreed to: exactly
+    it is done, or RefusedError raised when the world has moved on since. At Nebius it is the result as JSON
+    has it, `nebius` says how, and `agree` is called with each plan before it is applied; it may raise.
+    `heard` is called with every Event.
     """
     from npa import api
 
+    if api.target_of(spec, target) == "nebius":
+        from npa.targets.nebius.options import NebiusOptions
+
+        return api.deploy_nebius(spec, nebius or NebiusOptions(), agree, heard)
     return api.deploy(
         spec, target=target, shown=shown, options=_options(force, wait_for_jobs, force_steps), heard=heard
     )
 
 
-def status(name: str) -> Report:
-    """Return how well a cluster is; raise NotFoundError where there is none of that name."""
-    from npa import api
+def status(
+    name: str, target: TargetName | None = None, *, nebius: NebiusOptions | None = None
+) -> Report | dict[str, Any]:
+    """Return how well a cluster is; raise NotFoundError where there is none of that name.
 
+    On this machine a Report, at Nebius the document that `npa soperator status --output json` prints.
+    """
+    from npa import api
+    from npa.targets.nebius.options import NebiusOptions
+
+    chosen = nebius or NebiusOptions()
+    if api.where(name, target, chosen.terraform_dir) == "nebius":
+        return api.status_nebius(name, chosen).document()
     return api.status(name)
 
 
-def destroy(name: str, *, force: bool = False, heard: Listener = lambda _: None) -> Plan:
-    """Remove a cluster and all its data, and return what was done.
+def destroy(
+    name: str,
+    target: TargetName | None = None,
+    *,
+    force: bool = False,
+    heard: Listener = lambda _: None,
+    nebius: NebiusOptions | None = None,
+) -> Plan | dict[str, Any]:
+    """Remove a cluster and all its data, and return what was done: a Plan, at Nebius the result.
 
-    Raises DestructiveError while jobs run and `force` is off.
+    Raises DestructiveError while jobs run and `force` is off, DestroyIncompleteError where something is left.
     """
     from npa import api
+    from npa.targets.nebius.options import NebiusOptions
 
-    return api.destroy(name, options=_options(force, 0.0), heard=heard)
+    chosen = nebius or NebiusOptions()
+    if api.where(name, target, chosen.terraform_dir) != "nebius":
+        return api.destroy(name, options=_options(force, 0.0), heard=heard)
+    if not chosen.source_only:
+        from npa.plan import guard
+
+        guard.check(api.plan_destroy_nebius(name, chosen, force=force), hint=guard.DESTROY_HINT)
+    return api.destroy_nebius(name, chosen, heard=heard)
+
+
+def apply_post_deploy_fixes(
+    context: str,
+    *,
+    on_status: Callable[[str], None] = lambda _: None,
+    timeout_minutes: float = 20,
+    nebius: NebiusOptions | None = None,
+) -> list[str]:
+    """Repair what the charts of a cluster at Nebius need repaired; returns what did not hold.
+
+    `context` is the `kube_context` of a deploy's result, or the cluster's name. The cluster is reached by its
+    recorded id, through no kubeconfig.
+    """
+    from npa import api
+    from npa.targets.nebius.options import NebiusOptions
+
+    name = context.removeprefix("nebius-").removesuffix("-slurm") if context.endswith("-slurm") else context
+    return list(api.repair_nebius(name, nebius or NebiusOptions(), on_status, timeout_minutes * 60))
 
 
 def _options(force: bool, wait_for_jobs: float, force_steps: Sequence[str] = ()) -> Options:
@@ -148,10 +208,20 @@ def _options(force: bool, wait_for_jobs: float, force_steps: Sequence[str] = ())
     return Options(force, tuple(force_steps), wait_for_jobs)
 
 
-def __getattr__(name: str) -> Any:
-    """Import the spec's classes once somebody uses them: pydantic takes longer than all else here."""
-    if name in ("SoperatorSpec", "WorkerPoolSpec"):
-        from npa.spec import model
+_LATER = {
+    "DeploymentValidationFailure": "npa.render.nebius.outcome",
+    "NebiusOptions": "npa.targets.nebius.options",
+    "SoperatorDeploymentValidationError": "npa.targets.nebius.result",
+    "SoperatorSpec": "npa.spec.model",
+    "SoperatorStateCaptureError": "npa.targets.nebius.result",
+    "WorkerPoolSpec": "npa.spec.model",
+}
 
-        return getattr(model, name)
+
+def __getattr__(name: str) -> Any:
+    """Import a class once somebody uses it: pydantic takes longer than all else here."""
+    if name in _LATER:
+        from importlib import import_module
+
+        return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -128,3 +128,12 @@ def mount_points() -> list[str]:
     """Return every mount point of this process's namespace (proc_pid_mountinfo(5), field 5)."""
     lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
     return [line.split(" ")[4].encode().decode("unicode_escape") for line in lines]
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder last: a file replaced in it is still the new one after a power cut."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

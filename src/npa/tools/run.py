@@ -24,6 +24,12 @@ PACKAGES = {
 }
 
 
+# How a program is ended: signals in this order, with the seconds that each is given. SIGINT is for the
+# program alone, which may tell those that it started itself; the others are for its whole group.
+Ending = tuple[tuple[signal.Signals, float], ...]
+ENDING: Ending = ((signal.SIGTERM, 10), (signal.SIGKILL, 5))
+
+
 class Run(Protocol):
     """How a tool starts its program; tests pass their own."""
 
@@ -72,21 +78,30 @@ def run(
     return done.stdout
 
 
-def stream(argv: Sequence[str], heard: Callable[[str], None], *, timeout: float) -> None:
+def stream(
+    argv: Sequence[str],
+    heard: Callable[[str], None],
+    *,
+    timeout: float,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    ending: Ending = ENDING,
+) -> None:
     """Run a program and hand over each line of its output (both streams) as it comes.
 
     On a deadline, an error or Ctrl-C the program's whole process group is ended, gently first. Raises as
     `run` does.
     """
     lines: list[str] = []
-    expired = threading.Event()
+    late = threading.Event()
 
     def expire() -> None:
-        expired.set()
-        _end(process)
+        late.set()
+        _end(process, ending)
 
-    with _started(argv) as process:
+    with _started(argv, env, cwd) as process:
         timer = threading.Timer(timeout, expire)
+        timer.daemon = True
         timer.start()
         try:
             assert process.stdout is not None
@@ -95,12 +110,12 @@ def stream(argv: Sequence[str], heard: Callable[[str], None], *, timeout: float)
                 heard(line.rstrip("\n"))
             code = process.wait()
         except BaseException:
-            _end(process)
+            _abandon(process, ending)
             raise
         finally:
             timer.cancel()
             timer.join()
-    if expired.is_set():
+    if late.is_set() and code != 0:
         raise ToolTimeoutError(argv, timeout)
     if code != 0:
         raise ToolError(argv, code, "".join(lines[-20:]))
@@ -135,7 +150,9 @@ def missing(program: str) -> ToolMissingError:
 
 
 @contextlib.contextmanager
-def _started(argv: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+def _started(
+    argv: Sequence[str], env: Mapping[str, str] | None, cwd: Path | None
+) -> Iterator[subprocess.Popen[str]]:
     try:
         process = subprocess.Popen(
             list(argv),
@@ -144,6 +161,8 @@ def _started(argv: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
+            env=None if env is None else dict(env),
+            cwd=cwd,
             start_new_session=True,  # the terminal's Ctrl-C reaches us alone, and we end it in order
         )
     except FileNotFoundError as error:
@@ -152,10 +171,29 @@ def _started(argv: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
         yield process
 
 
-def _end(process: subprocess.Popen[str]) -> None:
-    """Ask a program and its children to end, and kill what is left: it would keep the output open."""
-    for number, patience in ((signal.SIGTERM, 10), (signal.SIGKILL, 5)):
+def _end(process: subprocess.Popen[str], ending: Ending) -> None:
+    """Ask a program to end, and kill what is left of it and its children: it would keep the output open."""
+    for number, patience in ending:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
+            if number == signal.SIGINT:
+                process.send_signal(number)
+            else:
+                os.killpg(process.pid, number)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(patience)
+            break
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _abandon(process: subprocess.Popen[str], ending: Ending) -> None:
+    # What it still says must not fill the pipe: a program that cannot write cannot end.
+    threading.Thread(target=_drain, args=(process,), daemon=True).start()
+    _end(process, ending)
+
+
+def _drain(process: subprocess.Popen[str]) -> None:
+    assert process.stdout is not None
+    with contextlib.suppress(ValueError, OSError):
+        while process.stdout.read(65536):
+            pass

@@ -29,6 +29,7 @@ COMMANDS = (
     "status",
     "destroy",
     "list",
+    "doctor",
     "exec",
     "logs",
     "watch",
@@ -172,7 +173,7 @@ def test_a_dry_run_without_a_provider_is_the_same_plan(
 def test_a_target_that_cannot_be_deployed_says_what_can(
     spec: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code = main(["soperator", "deploy", "-f", spec, "--yes"])
+    code = main(["soperator", "deploy", "-f", spec, "--target", "kubernetes", "--yes"])
 
     out, err = capsys.readouterr()
     assert (code, out) == (3, "")

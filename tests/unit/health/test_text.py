@@ -42,7 +42,7 @@ def test_a_report_reads_as_a_table() -> None:
 
 
 def test_unknown_is_said_and_not_counted() -> None:
-    shown = text.text(assess(Observation("quick", "local", "present", ("cpu-0",), 8)))
+    shown = text.text(assess(Observation("quick", "local", "present", ("cpu-0",), expected_cpus=8)))
 
     assert "  nodes    unknown of 1 schedulable\n" in shown
     assert "  jobs     unknown\n" in shown

@@ -64,8 +64,8 @@ def test_a_spec_made_in_python_is_checked_too() -> None:
 
 
 def test_a_target_that_cannot_be_deployed_is_refused() -> None:
-    with pytest.raises(RefusedError, match="nebius"):
-        soperator.deploy(soperator.spec_from_mapping(MAPPING))
+    with pytest.raises(RefusedError, match="kubernetes"):
+        soperator.deploy(soperator.spec_from_mapping(MAPPING), "kubernetes")
 
 
 def test_importing_it_does_not_import_pydantic() -> None:

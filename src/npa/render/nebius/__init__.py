@@ -1,0 +1,1 @@
+"""A cluster at the provider: what it consists of, needs, costs, and what the recipe is told."""

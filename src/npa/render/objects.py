@@ -1,0 +1,74 @@
+"""What Kubernetes objects are called: kinds, and the paths that lead to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Object = Mapping[str, Any]  # an object as the API gives it
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of object, as the API's paths name it."""
+
+    group: str  # "" for the core group
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool = True
+
+    @property
+    def crd(self) -> str:
+        """Name of the CustomResourceDefinition that would define it."""
+        return f"{self.plural}.{self.group}"
+
+    def object(self, name: str, namespace: str = "", **rest: Any) -> dict[str, Any]:
+        """Return an object of this kind."""
+        version = f"{self.group}/{self.version}" if self.group else self.version
+        metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
+        return {"apiVersion": version, "kind": self.kind, "metadata": metadata, **rest}
+
+
+NAMESPACE = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
+CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps")
+CLAIM = Kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims")
+VOLUME = Kind("", "v1", "PersistentVolume", "persistentvolumes", namespaced=False)
+DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments")
+JOB = Kind("batch", "v1", "Job", "jobs")
+CRD = Kind(
+    "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", namespaced=False
+)
+HELM_RELEASE = Kind("helm.toolkit.fluxcd.io", "v2", "HelmRelease", "helmreleases")
+SLURM_CLUSTER = Kind("slurm.nebius.ai", "v1", "SlurmCluster", "slurmclusters")
+
+BUILT_IN = frozenset({"", "apps", "batch", "apiextensions.k8s.io"})  # groups that need no CRD
+
+
+def name_of(found: Object) -> str:
+    """Return an object's name, or "" where it has none."""
+    name = dig(found, "metadata", "name")
+    return name if isinstance(name, str) else ""
+
+
+def dig(found: object, *path: str) -> Any:
+    """Return what lies at the end of a path of keys, or None where the path ends early."""
+    for key in path:
+        if not isinstance(found, Mapping):
+            return None
+        found = found.get(key)
+    return found
+
+
+def condition(found: Object, kind: str) -> Object | None:
+    """Return one condition of an object's status."""
+    listed = dig(found, "status", "conditions")
+    rows = listed if isinstance(listed, list) else []
+    return next((row for row in rows if isinstance(row, Mapping) and row.get("type") == kind), None)
+
+
+def is_true(found: Object, kind: str) -> bool:
+    """Say whether a condition of an object is there and True."""
+    row = condition(found, kind)
+    return row is not None and row.get("status") == "True"

@@ -1,0 +1,1 @@
+"""Clusters on Nebius, through the pinned Terraform recipe."""

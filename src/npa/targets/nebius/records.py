@@ -1,0 +1,129 @@
+"""What an installation keeps on disk besides Terraform's state: sidecar, journal, log, and its lock."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import stat
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from npa.errors import IdentityError, NpaError, RefusedError
+from npa.render.nebius import journal as journals
+from npa.render.nebius import sidecar as sidecars
+from npa.render.nebius.journal import Entry, Journal
+from npa.render.nebius.sidecar import Sidecar
+from npa.tools import disk
+
+LOG = ".npa-soperator.log"
+
+
+def load_sidecar(installation: Path) -> Sidecar | None:
+    """Return the installation's record; None only where there is no such file.
+
+    Raises IdentityError or OwnershipError for one that cannot be trusted: it is never taken for absent.
+    """
+    path = installation / sidecars.FILE
+    try:
+        text = _private_text(path)
+        return None if text is None else sidecars.decode(json.loads(text))
+    except (OSError, ValueError) as error:
+        raise IdentityError(
+            f"{path} cannot be read: {type(error).__name__}",
+            hint="restore it from a backup; nothing is assumed in its place",
+        ) from error
+
+
+def save_sidecar(installation: Path, sidecar: Sidecar) -> None:
+    """Replace the record in one step that outlasts a power cut; a failure leaves the one before."""
+    _save(installation / sidecars.FILE, sidecars.encode(sidecar))
+
+
+def forget_sidecar(installation: Path) -> None:
+    """Remove the record, once a destroy has proven that nothing is left for it to say."""
+    _forget(installation / sidecars.FILE)
+
+
+def load_journal(installation: Path) -> Journal:
+    """Return the journal; an empty one where there is none."""
+    found = disk.load_json(installation / journals.FILE)
+    return Journal() if found is None else journals.decode(found)
+
+
+def forget_journal(installation: Path) -> None:
+    """Remove the journal, so that the name starts anew."""
+    _forget(installation / journals.FILE)
+
+
+@contextlib.contextmanager
+def phase(installation: Path, verb: str, name: str) -> Iterator[None]:
+    """Write down that a phase begins, and how it ends; what is interrupted stays begun."""
+    _note(installation, verb, name, "begun")
+    try:
+        yield
+    except NpaError as error:
+        # The type alone: a message may hold what the provider said, and a journal is read by others.
+        _note(installation, verb, name, "failed", type(error).__name__)
+        raise
+    _note(installation, verb, name, "done")
+
+
+@contextlib.contextmanager
+def locked(root: Path, name: str, installation: Path | None = None) -> Iterator[None]:
+    """Hold an installation for one change; raises RefusedError at once when another holds it.
+
+    The name is held below the work root, and the folder too where it lies elsewhere (`--terraform-dir`).
+    """
+    busy = f"another npa is changing {name}"
+    _private_folder(root)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(disk.lock(root / f".{name}.lock", busy))
+        if installation is not None and not installation.is_relative_to(root):
+            stack.enter_context(disk.lock(installation.parent / f".{name}.npa-lock", busy))
+        yield
+
+
+def log_file(installation: Path) -> Path:
+    """Return the installation's log, made for its owner alone."""
+    path = installation / LOG
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+    path.chmod(0o600)
+    return path
+
+
+def _note(installation: Path, verb: str, name: str, outcome: journals.Outcome, detail: str = "") -> None:
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    grown = load_journal(installation).with_entry(Entry(verb, name, outcome, now, detail))
+    _save(installation / journals.FILE, journals.encode(grown))
+
+
+def _save(path: Path, document: dict[str, Any]) -> None:
+    disk.write(path, json.dumps(document, indent=2) + "\n", mode=0o600, uid=-1, gid=-1)
+    disk.sync_folder(path.parent)
+
+
+def _forget(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    disk.sync_folder(path.parent)
+
+
+def _private_text(path: Path) -> str | None:
+    """Return a file that nobody but its owner can have written."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    with os.fdopen(fd, encoding="utf-8") as file:
+        if stat.S_IMODE(os.fstat(fd).st_mode) & (stat.S_IWGRP | stat.S_IWOTH):
+            raise IdentityError(f"others can write {path}", hint=f"check it, then: chmod 600 {path}")
+        return file.read()
+
+
+def _private_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise RefusedError(f"{folder} cannot be made: {error.strerror}", hint="check its mode") from error

@@ -1,0 +1,5 @@
+variable "cluster" { type = string }
+
+resource "terraform_data" "cleanup" {
+  input = { cluster = var.cluster }
+}
