@@ -166,13 +166,13 @@ def _deploy_nebius(asked: asked_for.Request, given: NebiusOptions, yes: bool, ou
 
 
 def _check(asked: asked_for.Request, given: NebiusOptions, output: Output) -> None:
-    from npa import api
+    from npa.api import nebius as nebius_api
     from npa.cli import recipe
     from npa.spec import public_plan
 
     if asked.target != "nebius":
         raise UsageError("`--check` asks the provider", hint="leave it away, or add `--target nebius`")
-    recipe.checked(api.check(asked.spec, given), public_plan.public_plan(asked.spec), output)
+    recipe.checked(nebius_api.check(asked.spec, given), public_plan.public_plan(asked.spec), output)
 
 
 def _deploy(asked: asked_for.Request, agreed: Plan, yes: bool, output: Output) -> None:

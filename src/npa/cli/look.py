@@ -86,11 +86,11 @@ def doctor(output: OutputKind = "text") -> None:
     """
     from dataclasses import asdict
 
-    from npa import api
+    from npa.api import nebius as nebius_api
     from npa.health import text
     from npa.targets.nebius import doctor
 
-    found = api.doctor()
+    found = nebius_api.doctor()
     well = doctor.ok(found)
     if output == "json":
         checks = [asdict(each) for each in found]

@@ -21,7 +21,7 @@ DEGRADED = 4
 
 def deploy(spec: SoperatorSpec, options: NebiusOptions, yes: bool, output: Output) -> None:
     """Deploy: shows each plan of Terraform's as ours, asks, does exactly that, and prints the result."""
-    from npa import api
+    from npa.api import nebius as nebius_api
     from npa.plan import text
 
     def agree(plan: Plan, asks: bool) -> None:
@@ -29,30 +29,30 @@ def deploy(spec: SoperatorSpec, options: NebiusOptions, yes: bool, output: Outpu
         if asks:
             agreement.agree(f"do exactly this to cluster {plan.cluster}?", yes)
 
-    result = api.deploy_nebius(spec, options, agree, _lines(spec.name))
+    result = nebius_api.deploy(spec, options, agree, _lines(spec.name))
     _print(result, output)
 
 
 def destroy(name: str, options: NebiusOptions, yes: bool, force: bool, output: Output) -> None:
     """Destroy: shows what is recorded, asks, and prints what became of it."""
-    from npa import api
+    from npa.api import nebius as nebius_api
     from npa.plan import guard, text
 
     if not options.source_only:
-        plan = api.plan_destroy_nebius(name, options, force=force or not yes)
+        plan = nebius_api.plan_destroy(name, options, force=force or not yes)
         guard.check(plan, hint=guard.DESTROY_HINT)
         telling.plan_text(text.text(plan, ""), output)
         question = f"destroy cluster {name} and all its data{telling.ending(plan)}?"
         agreement.agree(question, yes or force)
-    _print(api.destroy_nebius(name, options, heard=_lines(name)), output)
+    _print(nebius_api.destroy(name, options, heard=_lines(name)), output)
 
 
 def show_destroy(name: str, options: NebiusOptions, force: bool, output: Output) -> None:
     """Show what a destroy would end, and stop."""
-    from npa import api
+    from npa.api import nebius as nebius_api
     from npa.plan import codec, text
 
-    plan = api.plan_destroy_nebius(name, options, force=force)
+    plan = nebius_api.plan_destroy(name, options, force=force)
     if output == "json":
         screen.document(codec.encode(plan))
     else:
@@ -61,10 +61,10 @@ def show_destroy(name: str, options: NebiusOptions, force: bool, output: Output)
 
 def status(name: str, options: NebiusOptions, output: Output) -> None:
     """Print what is known of a cluster; exits 4 unless it is healthy."""
-    from npa import api
+    from npa.api import nebius as nebius_api
     from npa.health import text
 
-    seen = api.status_nebius(name, options)
+    seen = nebius_api.status(name, options)
     if output == "json":
         screen.document(seen.document())
     else:

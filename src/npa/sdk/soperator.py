@@ -132,11 +132,12 @@ def deploy(
     `heard` is called with every Event.
     """
     from npa import api
+    from npa.api import nebius as nebius_api
 
     if api.target_of(spec, target) == "nebius":
         from npa.targets.nebius.options import NebiusOptions
 
-        return api.deploy_nebius(spec, nebius or NebiusOptions(), agree, heard)
+        return nebius_api.deploy(spec, nebius or NebiusOptions(), agree, heard)
     return api.deploy(
         spec, target=target, shown=shown, options=_options(force, wait_for_jobs, force_steps), heard=heard
     )
@@ -150,11 +151,12 @@ def status(
     On this machine a Report, at Nebius the document that `npa soperator status --output json` prints.
     """
     from npa import api
+    from npa.api import nebius as nebius_api
     from npa.targets.nebius.options import NebiusOptions
 
     chosen = nebius or NebiusOptions()
     if api.where(name, target, chosen.terraform_dir) == "nebius":
-        return api.status_nebius(name, chosen).document()
+        return nebius_api.status(name, chosen).document()
     return api.status(name)
 
 
@@ -171,6 +173,7 @@ def destroy(
     Raises DestructiveError while jobs run and `force` is off, DestroyIncompleteError where something is left.
     """
     from npa import api
+    from npa.api import nebius as nebius_api
     from npa.targets.nebius.options import NebiusOptions
 
     chosen = nebius or NebiusOptions()
@@ -179,8 +182,8 @@ def destroy(
     if not chosen.source_only:
         from npa.plan import guard
 
-        guard.check(api.plan_destroy_nebius(name, chosen, force=force), hint=guard.DESTROY_HINT)
-    return api.destroy_nebius(name, chosen, heard=heard)
+        guard.check(nebius_api.plan_destroy(name, chosen, force=force), hint=guard.DESTROY_HINT)
+    return nebius_api.destroy(name, chosen, heard=heard)
 
 
 def apply_post_deploy_fixes(
@@ -195,11 +198,11 @@ def apply_post_deploy_fixes(
     `context` is the `kube_context` of a deploy's result, or the cluster's name. The cluster is reached by its
     recorded id, through no kubeconfig.
     """
-    from npa import api
+    from npa.api import nebius as nebius_api
     from npa.targets.nebius.options import NebiusOptions
 
     name = context.removeprefix("nebius-").removesuffix("-slurm") if context.endswith("-slurm") else context
-    return list(api.repair_nebius(name, nebius or NebiusOptions(), on_status, timeout_minutes * 60))
+    return list(nebius_api.repair(name, nebius or NebiusOptions(), on_status, timeout_minutes * 60))
 
 
 def _options(force: bool, wait_for_jobs: float, force_steps: Sequence[str] = ()) -> Options:

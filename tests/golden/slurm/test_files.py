@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from time import perf_counter
 
 import pytest
 from hypothesis import given, settings
@@ -162,12 +161,3 @@ def test_no_text_of_a_user_adds_a_line(where: str, text: str) -> None:
 
     for found, expected in zip(rendered, harmless, strict=True):
         assert len(found.text.splitlines()) <= len(expected.text.splitlines())
-
-
-def test_ten_thousand_nodes_render_quickly() -> None:
-    cluster = replace(FULL, pools=(replace(GPU, size=4000), replace(CPU, size=6000)))
-    start = perf_counter()
-    rendered = files.render(cluster, Runtime("v2"))
-
-    assert perf_counter() - start < 1.0  # 50 ms on a laptop; the bound allows for a busy machine
-    assert sum(len(file.text) for file in rendered) < 10_000

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import pytest
@@ -124,11 +123,3 @@ def test_c26_any_text_expands_or_is_refused(text: str) -> None:
         return
 
     assert hostlist.expand(hostlist.compress(names)) == names
-
-
-def test_ten_thousand_names_are_quick() -> None:
-    names = [f"gpu-{number}" for number in range(0, 20_000, 2)]
-    start = perf_counter()
-    assert hostlist.expand(hostlist.compress(names)) == names
-
-    assert perf_counter() - start < 0.5  # 20 ms on a laptop; the bound allows for a busy machine

@@ -174,7 +174,7 @@ def _pairs(
 
 def _unread(file: str, place: tuple[int, int], rest: str, before: str) -> Finding:
     shown = rest if len(rest) <= 40 else f"{rest[:40]}…"
-    at = before or rest.split("=")[0].split()[0][:40]
+    at = before or (rest.split("=")[0].split() or [rest])[0][:40]
     if _PAIR.match(rest):
         message, hint = f"`{shown}` on the line of {before}", "put each setting on a line of its own"
     elif rest.lower().startswith("include"):

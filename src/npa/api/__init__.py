@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from npa.errors import RefusedError
 
@@ -16,15 +16,10 @@ if TYPE_CHECKING:
     from npa.health.explain import Explanation
     from npa.health.observation import Observation
     from npa.plan.model import Event, Plan
-    from npa.render.nebius.preflight import Preflight
     from npa.slurm.lint import Finding
     from npa.spec.model import SoperatorSpec
     from npa.targets.base import Options, Summary
     from npa.targets.local.target import LocalTarget
-    from npa.targets.nebius.doctor import Check
-    from npa.targets.nebius.looking import Seen
-    from npa.targets.nebius.options import NebiusOptions
-    from npa.targets.nebius.phases import Agree
     from npa.targets.nebius.target import NebiusTarget
 
 Listener = Callable[["Event"], None]
@@ -105,26 +100,6 @@ def deploy(
     return status(cluster.name)
 
 
-def deploy_nebius(
-    spec: SoperatorSpec,
-    options: NebiusOptions,
-    agree: Agree = lambda *_: None,
-    heard: Listener = lambda _: None,
-) -> dict[str, Any]:
-    """Make a cluster at the provider what the spec asks for, and return the result as JSON has it.
-
-    `agree` is called with each plan before it is applied, and with one that is refused; it raises where
-    nobody agrees. Raises QuotaError, CapacityError, DestructiveError with the approvals that would allow it,
-    and UnhealthyError where the cluster is there and its GPUs did not pass.
-    """
-    return _nebius().deploy(spec, options, agree, heard)
-
-
-def check(spec: SoperatorSpec, options: NebiusOptions) -> Preflight:
-    """Return whether a spec fits at the provider, and what it costs; changes nothing."""
-    return _nebius().check(spec, options)
-
-
 def where(name: str, target: TargetName | None = None, terraform_dir: Path | None = None) -> TargetName:
     """Return where a cluster of that name lives: a local record first, then an installation of the recipe.
 
@@ -150,11 +125,6 @@ def status(name: str) -> Report:
     from npa.health import assess
 
     return assess.assess(_seen(name))
-
-
-def status_nebius(name: str, options: NebiusOptions) -> Seen:
-    """Return what is known of an installation; raises NotFoundError where there is none of that name."""
-    return _nebius().status(name, options)
 
 
 def explain_node(name: str, node: str) -> Explanation:
@@ -210,31 +180,6 @@ def destroy(
     guard.check(agreed, hint=guard.DESTROY_HINT)
     place.destroy(name, agreed, options or _options(), heard)
     return agreed
-
-
-def plan_destroy_nebius(name: str, options: NebiusOptions, *, force: bool = False) -> Plan:
-    """Return what a destroy would end, by recorded ids, naming the jobs that would die."""
-    return _nebius().plan_destroy(name, options, force=force)
-
-
-def destroy_nebius(name: str, options: NebiusOptions, *, heard: Listener = lambda _: None) -> dict[str, Any]:
-    """End an installation and return the result; raises DestroyIncompleteError unless all is proven gone."""
-    return _nebius().destroy(name, options, heard)
-
-
-def repair_nebius(
-    name: str, options: NebiusOptions, told: Callable[[str], None] = lambda _: None, timeout: float = 1200.0
-) -> tuple[str, ...]:
-    """Repair an installation's charts and workers without an apply; returns what did not hold."""
-    return _nebius().repair(name, options, told, timeout)
-
-
-def doctor() -> tuple[Check, ...]:
-    """Return what this machine has of what the provider's clusters need."""
-    from npa.targets.nebius import doctor
-    from npa.targets.nebius.outside import Outside
-
-    return doctor.examine(Outside())
 
 
 def watch(name: str, heard: Listener, stopped: Callable[[], bool]) -> None:

@@ -1,0 +1,74 @@
+"""The verbs of clusters at the provider, where they differ from those on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from npa.plan.model import Event, Plan
+    from npa.render.nebius.preflight import Preflight
+    from npa.spec.model import SoperatorSpec
+    from npa.targets.nebius.doctor import Check
+    from npa.targets.nebius.looking import Seen
+    from npa.targets.nebius.options import NebiusOptions
+    from npa.targets.nebius.phases import Agree
+    from npa.targets.nebius.target import NebiusTarget
+
+Listener = Callable[["Event"], None]
+
+
+def deploy(
+    spec: SoperatorSpec,
+    options: NebiusOptions,
+    agree: Agree = lambda *_: None,
+    heard: Listener = lambda _: None,
+) -> dict[str, Any]:
+    """Make a cluster at the provider what the spec asks for, and return the result as JSON has it.
+
+    `agree` is called with each plan before it is applied, and with one that is refused; it raises where
+    nobody agrees. Raises QuotaError, CapacityError, DestructiveError with the approvals that would allow it,
+    and UnhealthyError where the cluster is there and its GPUs did not pass.
+    """
+    return _target().deploy(spec, options, agree, heard)
+
+
+def check(spec: SoperatorSpec, options: NebiusOptions) -> Preflight:
+    """Return whether a spec fits at the provider, and what it costs; changes nothing."""
+    return _target().check(spec, options)
+
+
+def status(name: str, options: NebiusOptions) -> Seen:
+    """Return what is known of an installation; raises NotFoundError where there is none of that name."""
+    return _target().status(name, options)
+
+
+def plan_destroy(name: str, options: NebiusOptions, *, force: bool = False) -> Plan:
+    """Return what a destroy would end, by recorded ids, naming the jobs that would die."""
+    return _target().plan_destroy(name, options, force=force)
+
+
+def destroy(name: str, options: NebiusOptions, *, heard: Listener = lambda _: None) -> dict[str, Any]:
+    """End an installation and return the result; raises DestroyIncompleteError unless all is proven gone."""
+    return _target().destroy(name, options, heard)
+
+
+def repair(
+    name: str, options: NebiusOptions, told: Callable[[str], None] = lambda _: None, timeout: float = 1200.0
+) -> tuple[str, ...]:
+    """Repair an installation's charts and workers without an apply; returns what did not hold."""
+    return _target().repair(name, options, told, timeout)
+
+
+def doctor() -> tuple[Check, ...]:
+    """Return what this machine has of what the provider's clusters need."""
+    from npa.targets.nebius import doctor
+    from npa.targets.nebius.outside import Outside
+
+    return doctor.examine(Outside())
+
+
+def _target() -> NebiusTarget:
+    from npa.targets.nebius.target import NebiusTarget
+
+    return NebiusTarget()
