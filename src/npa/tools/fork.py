@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from dataclasses import dataclass
 from typing import Any
 
 from npa.tools import cgroup, linux
+
+SETTLED = 10.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,23 @@ def grandchild(namespaces: int, groups: list[str]) -> tuple[Child | None, int]:
 def say(pipe: int, **what: Any) -> None:
     """Report one JSON line to the parent."""
     os.write(pipe, json.dumps(what).encode() + b"\n")
+
+
+def settle(pid: int, title: str, seconds: float = SETTLED) -> None:
+    """Wait until a first process bears its title: whoever looks before that does not find it.
+
+    It says that it is ready right before it executes its program. Raises LaunchError when it ends instead.
+    """
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                if file.read().split(b"\0")[0] == title.encode():
+                    return
+        except OSError:
+            break
+        time.sleep(0.001)
+    raise LaunchError("ended while it started")
 
 
 def outer_pid() -> int:

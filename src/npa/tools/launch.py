@@ -62,6 +62,7 @@ def start_lab(request: dict[str, Any]) -> int:
     if child:
         pid = child.pids().outer
         child.hear()
+        fork.settle(pid, request["lab"]["title"])
         return pid
     try:
         fork.say(pipe, outer=fork.outer_pid())
@@ -121,6 +122,7 @@ def start_nodes(request: dict[str, Any], answer: dict[str, Any]) -> None:
     for node, child, _ in waiting:
         try:
             child.hear()
+            fork.settle(answer["nodes"][node["name"]], node["title"])
         except fork.LaunchError as error:
             answer["errors"][node["name"]] = str(error)
 
