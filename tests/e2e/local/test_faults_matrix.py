@@ -1,4 +1,4 @@
-"""The quicker rows of docs/reference/faults.md, each asserting all that it says; `make faults` makes all."""
+"""The quicker rows of docs/reference/faults-local.md, each asserting all that it says; `make faults` makes all."""
 
 from __future__ import annotations
 
