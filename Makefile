@@ -54,7 +54,7 @@ bench: setup ## measure, and write docs/reference/performance.md
 bench-failover: setup ## measure 20 takeovers by a second controller, in 8 minutes
 	$(AS_ROOT) python -m bench.failover
 
-faults: setup ## make every fault on real clusters, and write docs/reference/faults-local.md
+faults: setup ## make every fault on real clusters, and write docs/reference/faults.md
 	$(AS_ROOT) python -m bench.faults
 
 docs: setup ## write docs/reference from the code

@@ -1,4 +1,4 @@
-"""Makes every fault and writes docs/reference/faults-local.md: `make faults`, as root."""
+"""Makes every fault and writes docs/reference/faults.md: `make faults`, as root."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bench.faults import cuts, disks, images, kills, network, row, stops
 from bench.faults.row import Row
 from tests.e2e.local.harness import CPU_POOL, Cluster, Npa
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "faults-local.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "faults.md"
 # not /tmp, which may be a tmpfs or an overlay: the jail is an overlay, and none fits on top of another
 STATE = Path("/var/lib")
 SCENES: tuple[Callable[[Npa], list[Row]], ...] = (

@@ -104,13 +104,13 @@ def test_nodes_that_are_off_are_well(elastic: Cluster) -> None:
 def test_a_job_gets_its_nodes_at_once_and_they_go_when_idle(elastic: Cluster) -> None:
     nodes = ("burst-0", "burst-1", "burst-2")
     job = submit(elastic, *nodes)
-    first = until(lambda: running(elastic), "nodes come up")
+    until(lambda: running(elastic) == set(nodes), "nodes come up, and nothing but them")
+    until(lambda: _told(elastic, "start nodes burst-[0-2]"), "the agent started them in one step")
     runs(elastic, job)
     busy = elastic.status()
     elastic.cancel(job)
     off(elastic, *nodes)
 
-    assert first == set(nodes)  # one launch, and nothing but them
     assert busy["ok"]
     assert elastic.status()["ok"]
 
@@ -138,8 +138,8 @@ def test_slurmctld_may_end_while_nodes_come_up(elastic: Cluster) -> None:
     state = elastic.npa.folder(elastic.name) / "ctld/job_state"
     with deaf(elastic):
         job = submit(elastic, "burst-4")
-        asked(elastic, "burst-4")
         now = time.time()
+        asked(elastic, "burst-4")
         until(lambda: state.stat().st_mtime > now, "slurmctld has written it down")
         kill(elastic.daemons()["controller-0", "slurmctld"])
         elastic.deploy()

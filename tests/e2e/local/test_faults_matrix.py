@@ -1,4 +1,4 @@
-"""The quicker rows of docs/reference/faults-local.md, each asserting what it says; `make faults` is all."""
+"""The quicker rows of docs/reference/faults.md, each asserting what it says; `make faults` is all."""
 
 from __future__ import annotations
 
