@@ -31,6 +31,9 @@ workers:
 """
 
 
+WIDE = "two slurmstepd a node to start, with their control groups, on this machine's cores"
+
+
 class Cli:
     """The command line, with clusters in a place of their own."""
 
@@ -139,7 +142,7 @@ def clusters(cli: Cli) -> Iterator[Row]:
         yield say(
             Row(f"deploy of {size} nodes with nothing to do", "s", tuple(same), 0.5 if size == 4 else None)
         )
-        yield say(Row(f"`srun -N{size} hostname`", "s", tuple(wide), 10.0 if size == 500 else None))
+        yield say(Row(f"`srun -N{size} hostname`", "s", tuple(wide), 10.0 if size == 500 else None, WIDE))
         yield say(Row(f"destroy of {size} nodes", "s", tuple(downs)))
     yield say(Row("memory of a cluster of 4 nodes, everything", "MiB", (memory[4],)))
     yield say(Row("memory of each further node", "MiB", ((memory[100] - memory[4]) / 96,)))

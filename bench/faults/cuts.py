@@ -10,12 +10,13 @@ from pathlib import Path
 
 from bench.faults import lab
 from bench.faults.row import Row
-from tests.e2e.local.harness import CPU_POOL, Cluster, Npa, kill, said, traces
+from tests.e2e.local.harness import CPU_POOL, Cluster, Npa, kill, said, traces, until
 
 NUMBERS = (signal.SIGINT, signal.SIGKILL)
 DELAYS = (0.0, 0.04, 0.15)  # seconds after a step has begun
 DESTROYS = tuple(0.2 + 0.04 * step for step in range(12))  # seconds after the start; the whole takes 0.5
 # 130 is what a shell makes of a program that SIGINT itself ends, as in its very last moments
+CUT = "1 where it is not there yet, 4 where it is not whole, 0 where it is"
 CODES = {signal.SIGINT: (0, 130, -2), signal.SIGKILL: (0, -9)}
 
 
@@ -36,7 +37,7 @@ def deploys(npa: Npa, every: int = 1) -> Row:
         assert cluster.plan()["steps"] == [], step
         _destroyed(cluster)
     return Row(f"`deploy` is cut short, {len(cuts)} times: at each of its {len(steps)} steps",
-               "Ctrl-C, `kill -KILL`", "1 or 4", "`deploy`", tuple(times), job="none yet")  # fmt: skip
+               "Ctrl-C, `kill -KILL`", CUT, "`deploy`", tuple(times), job="none yet")  # fmt: skip
 
 
 def changes(npa: Npa) -> Row:
@@ -54,7 +55,7 @@ def changes(npa: Npa) -> Row:
             cluster.deploy(workers=[_pool(2)])
     _destroyed(cluster)
     return Row(f"a `deploy` of one more worker is cut short, {2 * len(steps)} times",
-               "Ctrl-C, `kill -KILL`", "0 or 4", "`deploy`", tuple(times))  # fmt: skip
+               "Ctrl-C, `kill -KILL`", CUT, "`deploy`", tuple(times))  # fmt: skip
 
 
 def destroys(npa: Npa, delays: Sequence[float] = DESTROYS) -> Row:
@@ -70,10 +71,10 @@ def destroys(npa: Npa, delays: Sequence[float] = DESTROYS) -> Row:
         assert process.returncode in CODES[NUMBERS[index % 2]], err
         finished += process.returncode == 0
         if npa.folder(cluster.name).exists():
-            assert npa("status", cluster.name).code in (0, 1, 4)
+            _told(cluster)
         _destroyed(cluster)
     return Row(f"`destroy` is cut short, {len(delays) - finished} times", "Ctrl-C, `kill -KILL`",
-               "1 or 4", "`destroy`", job="none left")  # fmt: skip
+               CUT, "`destroy`", job="none left")  # fmt: skip
 
 
 def two(npa: Npa, runs: int = 6) -> Row:
@@ -90,7 +91,7 @@ def two(npa: Npa, runs: int = 6) -> Row:
         assert cluster.plan()["steps"] == []
         _destroyed(cluster)
     return Row("two deploys at once", f"{runs} times, started together",
-               "as that of one", "nothing to repair: one exits 0, the other 3", job="none yet")  # fmt: skip
+               "0", "nothing to repair: one exits 0, the other 3", job="none yet")  # fmt: skip
 
 
 def reboot(npa: Npa, runs: int = 3) -> Row:
@@ -98,6 +99,8 @@ def reboot(npa: Npa, runs: int = 3) -> Row:
     cluster, times = _cluster(npa), []
     cluster.deploy()
     cluster.login("echo kept > /root/kept")
+    job = cluster.on("login-0", "sbatch", "--parsable", "--wait", "-o", "/dev/null", "--wrap=true")
+    until(lambda: cluster.sacct(job, "State") == ["COMPLETED"], "the job is in the database")
     for _ in range(runs):
         kill(cluster.lab_pid())
         _without_groups(npa, cluster)
@@ -106,11 +109,12 @@ def reboot(npa: Npa, runs: int = 3) -> Row:
         lab.ill(cluster, f"cluster {cluster.name}: is stopped")
         times.append(lab.deploy(cluster))
         assert cluster.login("cat /root/kept") == "kept"
+        assert cluster.sacct(job, "State") == ["COMPLETED"]
         assert not lock.exists()
     _destroyed(cluster)
     return Row("the machine starts anew", "all processes and control groups taken away, a lock left",
                "4, `is stopped`", "`deploy`; the jail and the database are kept", tuple(times),
-               job="starts again")  # fmt: skip
+               job="none left")  # fmt: skip
 
 
 def _pool(size: int) -> dict[str, object]:
@@ -129,9 +133,17 @@ def _cut(cluster: Cluster, args: Sequence[str], words: str, number: signal.Signa
     _, err = process.communicate(timeout=60)
     assert "Traceback" not in err, err
     assert process.returncode in CODES[number], err  # 0: the last step may have ended by itself
-    report = cluster.npa("status", cluster.name)
-    assert report.code in (0, 1, 4), str(report)
+    _told(cluster)
+
+
+def _told(cluster: Cluster) -> None:
+    """Assert that `status` is well only where all is, and says what is wrong elsewhere."""
+    report = cluster.npa("status", cluster.name, "-o", "json")
     assert "Traceback" not in report.err, str(report)
+    if report.code == 1:
+        assert report.json["error"]["code"] == "not-found", str(report)
+    else:
+        assert report.code == (0 if report.json["ok"] else 4), str(report)
 
 
 def _destroyed(cluster: Cluster) -> None:

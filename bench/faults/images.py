@@ -39,17 +39,17 @@ def rows(npa: Npa) -> list[Row]:
         Row(
             "a file of the cached image is another",
             "its change time",
-            "1 or 4; `deploy` exits 3, `is not what was built`",
+            "4, `is stopped`; `deploy` exits 3, `is not what was built`",
             "remove the image as the hint says, then `deploy` builds it",
-            job="goes on: a cluster that runs keeps its files",
+            job="none yet",
         ),
         Row(
             "a build of the image was cut short",
             "half a folder, and one without its list",
-            "1 or 4; `deploy` exits 3, `is not what was built`",
+            "4, `is stopped`; `deploy` exits 3, `is not what was built`",
             "remove the image as the hint says, then `deploy` builds it",
             (built,),
-            job="goes on: a cluster that runs keeps its files",
+            job="none yet",
         ),
     ]
 
@@ -59,3 +59,4 @@ def _refused(cluster: Cluster, image: Path) -> None:
     assert refused.code == 3, str(refused)
     assert "is not what was built" in refused.err, str(refused)
     assert f"rm -r {image}" in refused.err, str(refused)
+    lab.ill(cluster, "is stopped")

@@ -82,3 +82,5 @@ def _look(cluster: Cluster, fault: Kill, job: str) -> None:
     assert cluster.plan()["steps"] == []
     if fault.job == "goes on":
         lab.goes_on(cluster, job)
+    else:
+        lab.starts_again(cluster, job)

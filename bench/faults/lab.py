@@ -40,6 +40,12 @@ def goes_on(cluster: Cluster, job: str) -> None:
     assert "Restarts=0" in shown, shown
 
 
+def starts_again(cluster: Cluster, job: str) -> None:
+    """Assert that a job whose node has ended is back in the queue, or runs anew."""
+    shown = cluster.on("controller-0", "scontrol", "-o", "show", "job", job).split()
+    assert {"JobState=PENDING", "JobState=CONFIGURING", "JobState=RUNNING"} & set(shown), shown
+
+
 def status(cluster: Cluster) -> tuple[Done, str]:
     """Return the command and what it finds, one finding a line."""
     done = cluster.npa("status", cluster.name, "-o", "json")
