@@ -105,14 +105,11 @@ def where(name: str, target: TargetName | None = None, terraform_dir: Path | Non
 
     Raises UsageError where there are both.
     """
-    from pathlib import Path
-
     from npa.errors import UsageError
-    from npa.targets.local.paths import Paths
 
     if target or terraform_dir:
         return target or "nebius"
-    here = _is_name(name) and Path(Paths.here().layout(name).record).exists()
+    here = _is_name(name) and _is_here(name)
     there = _is_name(name) and _nebius().has(name)
     if here and there:
         what = f"there are two clusters {name!r}: on this machine and at the provider"
@@ -256,6 +253,18 @@ def _nebius() -> NebiusTarget:
     from npa.targets.nebius.target import NebiusTarget
 
     return NebiusTarget()
+
+
+def _is_here(name: str) -> bool:
+    """Say whether this machine has a record of a cluster, or will not tell: then its target says why."""
+    from pathlib import Path
+
+    from npa.targets.local.paths import Paths
+
+    try:
+        return Path(Paths.here().layout(name).record).exists()
+    except PermissionError:
+        return True
 
 
 def _is_name(name: str) -> bool:
