@@ -110,7 +110,7 @@ def where(name: str, target: TargetName | None = None, terraform_dir: Path | Non
     if target or terraform_dir:
         return target or "nebius"
     here = _is_name(name) and _is_here(name)
-    there = _is_name(name) and _nebius().has(name)
+    there = _is_name(name) and _installed(name)
     if here and there:
         what = f"there are two clusters {name!r}: on this machine and at the provider"
         raise UsageError(what, hint="say which with `--target local` or `--target nebius`")
@@ -195,7 +195,10 @@ def clusters() -> tuple[Summary, ...]:
     """Return the clusters that this machine knows: its own, and installations of the recipe, by name."""
     from npa.errors import PreflightError
 
-    remote = tuple(_nebius().list())
+    try:
+        remote = tuple(_nebius().list())
+    except PermissionError:
+        remote = ()  # somebody else's folder; this machine's own clusters are left
     try:
         return (*_local().list(), *remote)
     except PreflightError:
@@ -253,6 +256,14 @@ def _nebius() -> NebiusTarget:
     from npa.targets.nebius.target import NebiusTarget
 
     return NebiusTarget()
+
+
+def _installed(name: str) -> bool:
+    """Say whether we have an installation of the recipe; none is ours in a folder that we may not read."""
+    try:
+        return _nebius().has(name)
+    except PermissionError:
+        return False
 
 
 def _is_here(name: str) -> bool:
