@@ -39,14 +39,14 @@ def rows(npa: Npa) -> list[Row]:
         Row(
             "a file of the cached image is another",
             "its change time",
-            "4, `is stopped`; `deploy` exits 3, `is not what was built`",
+            "1, there is no such cluster; `deploy` exits 3, `is not what was built`",
             "remove the image as the hint says, then `deploy` builds it",
             job="none yet",
         ),
         Row(
             "a build of the image was cut short",
             "half a folder, and one without its list",
-            "4, `is stopped`; `deploy` exits 3, `is not what was built`",
+            "1, there is no such cluster; `deploy` exits 3, `is not what was built`",
             "remove the image as the hint says, then `deploy` builds it",
             (built,),
             job="none yet",
@@ -59,4 +59,5 @@ def _refused(cluster: Cluster, image: Path) -> None:
     assert refused.code == 3, str(refused)
     assert "is not what was built" in refused.err, str(refused)
     assert f"rm -r {image}" in refused.err, str(refused)
-    lab.ill(cluster, "is stopped")
+    told = cluster.npa("status", cluster.name, "-o", "json")
+    assert (told.code, told.json["error"]["code"]) == (1, "not-found"), str(told)
