@@ -87,7 +87,7 @@ def test_a_deadline_ends_a_stream_with_all_its_children(script: str, tmp_path: P
 
     assert caught.value.seconds == 0.3
     assert time.monotonic() - began < SOON
-    assert not _group_lives(int(pid.read_text()))
+    _until(lambda: not _group_lives(int(pid.read_text())))  # as soon as the kernel had a turn
 
 
 def test_a_deadline_ends_a_run() -> None:
@@ -123,7 +123,7 @@ def test_whatever_a_listener_raises_ends_the_program(error: type[BaseException],
     with pytest.raises(error):
         run.stream(sh(f"echo $$ > {pid}; echo go; sleep 60 & wait"), heard, timeout=60)
 
-    assert not _group_lives(int(pid.read_text()))
+    _until(lambda: not _group_lives(int(pid.read_text())))
 
 
 def test_ctrl_c_ends_a_stream_gently(tmp_path: Path) -> None:

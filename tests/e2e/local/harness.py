@@ -240,9 +240,12 @@ class Cluster:
         return found
 
     def daemons(self) -> dict[tuple[str, str], int]:
-        """Return the PID of each daemon by node and name."""
+        """Return the PID of each daemon by node and name; a step's own processes come and go."""
         return {
-            (node, comm(pid)): pid for node, first in self.first_pids().items() for pid in children(first)
+            (node, comm(pid)): pid
+            for node, first in self.first_pids().items()
+            for pid in children(first)
+            if comm(pid) != "slurmstepd"
         }
 
 
