@@ -33,7 +33,7 @@ class ExitCode:
 
 def number(value: object) -> Amount:
     """Return a number, UNLIMITED, or None where Slurm says that nothing is set."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):  # as decoded from JSON; asked some ten times a job, so no Mapping
         if value.get("infinite"):
             return UNLIMITED
         return number(value.get("number")) if value.get("set", "number" in value) else None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from npa.errors import NotFoundError, SlurmError, ToolError, ToolTimeoutError, UnknownError
+from npa.slurm import replies
 
 Execute = Callable[[Sequence[str]], str]
 
@@ -66,11 +66,9 @@ class Slurm:
 
     def _json(self, argv: Sequence[str]) -> dict[str, Any]:
         try:
-            decoded = json.loads(self._do(argv))
+            decoded = replies.load(self._do(argv))
         except SlurmError as error:
             raise UnknownError(error.reason) from error
-        except ValueError as error:
-            raise UnknownError(f"`{argv[0]}` answered with something that is not JSON") from error
         if not isinstance(decoded, dict):
             raise UnknownError(f"`{argv[0]}` answered with JSON that is no object")
         return decoded
