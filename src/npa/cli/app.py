@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import npa
-from npa.cli import change, explain_why, lint, look, node, remove, spec, watching
+from npa.cli import change, explain_why, lint, look, node, remove, rotating, spec, watching
 from npa.cli.passing import PassingCommand
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -83,6 +83,7 @@ _COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
     ("exec", node.exec_, "Run a command on a node."),
     ("logs", look.logs, "Show what the daemons of a node logged."),
     ("watch", watching.watch, "Keep a cluster right until stopped."),
+    ("rotate", rotating.rotate, "Give a cluster a new key."),
     ("explain-node", explain_why.node, "Say why a node is drained, down or fine."),
     ("explain-job", explain_why.job, "Say why a job waits, runs or failed."),
     ("lint", lint.lint, "Check Slurm's files before Slurm reads them."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -28,12 +28,10 @@ from npa.cli.options import (
 from npa.errors import UsageError
 
 if TYPE_CHECKING:
-    from npa.health.assess import Report
     from npa.plan.model import Plan
     from npa.targets.nebius.options import NebiusOptions
 
 DEPLOY_VERSION = "npa.soperator.deploy/v1"
-DEGRADED = 4
 UNCHECKED = (
     "not checked, because no provider was asked: credentials, project and region, quotas, "
     "reservations, what is already there"
@@ -185,25 +183,8 @@ def _deploy(asked: asked_for.Request, agreed: Plan, yes: bool, output: Output) -
         agreement.agree(f"deploy these {text.counted(agreed)}{telling.ending(agreed)}?", yes)
     with telling.progress(agreed) as heard:
         report = api.deploy(asked.spec, target=asked.target, shown=agreed, options=asked.options, heard=heard)
-    _report(agreed, report, output)
-    raise typer.Exit(0 if report.ok else DEGRADED)
-
-
-def _report(agreed: Plan, report: Report, output: Output) -> None:
-    from npa.health import text
-    from npa.plan import codec
-
-    if output == "json":
-        document: dict[str, Any] = {
-            "schema_version": DEPLOY_VERSION,
-            "ok": report.ok,
-            "plan": codec.encode(agreed),
-            "report": text.to_dict(report),
-            "next_command": report.next_command,
-        }
-        screen.document(document)
-    else:
-        screen.data(text.text(report))
+    telling.report(DEPLOY_VERSION, agreed, report, output)
+    raise typer.Exit(0 if report.ok else telling.DEGRADED)
 
 
 def _show(asked: asked_for.Request, made: Plan, out: Path | None, output: Output) -> None:

@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 
 from npa.cli import nebius_options as nebius
-from npa.cli import request, screen
+from npa.cli import request, screen, telling
 from npa.cli.options import ClusterName, Name, NameOption, Node, OutputKind, TargetName
 
-DEGRADED = 4
 LIST_VERSION = "npa.soperator.list/v1"
 DOCTOR_VERSION = "npa.soperator.doctor/v1"
 
@@ -52,7 +51,7 @@ def status(
         screen.document(text.to_dict(report))
     else:
         screen.data(text.text(report))
-    raise typer.Exit(0 if report.ok else DEGRADED)
+    raise typer.Exit(0 if report.ok else telling.DEGRADED)
 
 
 def list_(output: OutputKind = "text") -> None:
@@ -100,7 +99,7 @@ def doctor(output: OutputKind = "text") -> None:
         for each in found:
             if each.hint:
                 screen.data(f"hint: {each.name}: {each.hint}")
-    raise typer.Exit(0 if well else DEGRADED)
+    raise typer.Exit(0 if well else telling.DEGRADED)
 
 
 def logs(

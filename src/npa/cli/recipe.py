@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from npa.spec.model import SoperatorSpec
     from npa.targets.nebius.options import NebiusOptions
 
-DEGRADED = 4
-
 
 def deploy(spec: SoperatorSpec, options: NebiusOptions, yes: bool, output: Output) -> None:
     """Deploy: shows each plan of Terraform's as ours, asks, does exactly that, and prints the result."""
@@ -70,7 +68,7 @@ def status(name: str, options: NebiusOptions, output: Output) -> None:
     else:
         screen.data("\n".join((*([seen.sinfo.rstrip()] if seen.sinfo else []), *_capacity(seen.document()))))
         screen.data(text.text(seen.report))
-    raise typer.Exit(0 if seen.report.ok else DEGRADED)
+    raise typer.Exit(0 if seen.report.ok else telling.DEGRADED)
 
 
 def checked(found: Preflight, public: dict[str, Any], output: Output) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from npa.cli import screen
 from npa.cli.options import Output
 
 if TYPE_CHECKING:
     from npa.cli.progress import Listener
+    from npa.health.assess import Report
     from npa.plan.model import Plan
+
+DEGRADED = 4  # the exit code of a cluster that is there and not well
 
 
 def plan_text(text: str, output: Output) -> None:
@@ -29,3 +32,21 @@ def progress(agreed: Plan) -> AbstractContextManager[Listener]:
     from npa.cli import progress
 
     return progress.shown(agreed)
+
+
+def report(version: str, agreed: Plan, found: Report, output: Output) -> None:
+    """Tell how well a cluster is after a plan was carried out."""
+    from npa.health import text
+    from npa.plan import codec
+
+    if output == "text":
+        screen.data(text.text(found))
+        return
+    document: dict[str, Any] = {
+        "schema_version": version,
+        "ok": found.ok,
+        "plan": codec.encode(agreed),
+        "report": text.to_dict(found),
+        "next_command": found.next_command,
+    }
+    screen.document(document)

@@ -33,6 +33,7 @@ COMMANDS = (
     "exec",
     "logs",
     "watch",
+    "rotate",
     "explain-node",
     "explain-job",
     "lint",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from npa.cluster.facts import Facts
 from npa.cluster.model import Cluster
-from npa.errors import NotFoundError, OwnershipError, RefusedError
+from npa.errors import NotFoundError, NpaError, OwnershipError, RefusedError
 from npa.health.observation import Observation
 from npa.plan.model import Plan
 from npa.render.local import addresses, desired, nodes, steps
@@ -23,7 +23,7 @@ from npa.slurm.runtime import Runtime
 from npa.spec.model import SoperatorSpec
 from npa.targets import login_keys
 from npa.targets.base import Listener, Options, Summary
-from npa.targets.local import access, destroy, gather, inspect, preflight
+from npa.targets.local import access, destroy, gather, inspect, preflight, rotate
 from npa.targets.local import record as records
 from npa.targets.local.apply import Deployment
 from npa.targets.local.paths import Paths
@@ -83,10 +83,7 @@ class LocalTarget:
             now = destroy.plan(
                 name, self._world(name, ending=True), self._paths.layout(name), force=options.force
             )
-            if not set(now.killed_jobs) <= set(plan.killed_jobs):
-                raise RefusedError(
-                    f"jobs have started on {name} since the plan was made", hint="run the command again"
-                )
+            refuse_new_jobs(name, now, plan)
             destroy.apply(self._paths.layout(name), self._world(name, ending=True), now, heard)
 
     def repair(self, name: str, choose: Callable[[Plan], Plan], heard: Listener) -> Plan:
@@ -104,6 +101,34 @@ class LocalTarget:
             if chosen.steps:
                 self._deployment(wanted, world, image, options, heard).run(chosen)
             return chosen
+
+    def plan_rotation(self, name: str, key: rotate.Key, options: Options) -> Plan:
+        """Return the steps that give a cluster a new key; raises NotFoundError where there is no cluster."""
+        return rotate.plan(name, key, self._world(name), self._paths.layout(name), force=options.force)
+
+    def rotate(self, name: str, key: rotate.Key, agreed: Plan, options: Options, heard: Listener) -> None:
+        """Do them; where the cluster does not come up with the new key, the old one is put back.
+
+        Raises RefusedError when jobs have started that the plan does not name.
+        """
+        layout, told = self._paths.layout(name), rotate.Told(agreed, heard)
+        with self._locked(name, AGENT_PATIENCE):
+            world = self._world(name)
+            now = rotate.plan(name, key, world, layout, force=options.force)
+            refuse_new_jobs(name, now, agreed)
+            before = rotate.end_and_write(key, layout, world, told)
+        if not world.lab:
+            return
+        told.begins("start:again")
+        try:
+            self.repair(name, lambda plan: plan, heard)
+        except NpaError:
+            with self._locked(name, AGENT_PATIENCE):
+                rotate.end_readers(key, self._world(name))
+                rotate.put(key, layout, before)
+            self.repair(name, lambda plan: plan, heard)
+            raise
+        told.ends("start:again")
 
     def inspect(self, name: str) -> Observation:
         """Read what is there now."""
@@ -210,6 +235,14 @@ class LocalTarget:
     def _locked(self, name: str, patience: float = 0.0) -> AbstractContextManager[None]:
         busy = f"another command is changing cluster {name}"
         return disk.lock(self._paths.lock(name), busy, patience=patience)
+
+
+def refuse_new_jobs(name: str, now: Plan, agreed: Plan) -> None:
+    """Raise RefusedError where jobs would end that nobody was shown."""
+    if not set(now.killed_jobs) <= set(agreed.killed_jobs):
+        raise RefusedError(
+            f"jobs have started on {name} since the plan was made", hint="run the command again"
+        )
 
 
 def _read_by_slurm(wanted: Desired) -> Mapping[str, str]:
