@@ -66,8 +66,9 @@ class Done:
 class Npa:
     """`npa soperator` with a state folder of its own and the machine's image cache."""
 
-    def __init__(self, state: Path, **env: str) -> None:
+    def __init__(self, state: Path, *, through: tuple[str, ...] = (), **env: str) -> None:
         self.state = state
+        self.through = through  # a program that runs npa, with its arguments
         ours = {key: value for key, value in os.environ.items() if not key.startswith("NPA_S")}
         # an empty home: no key of whoever runs the tests gets into a cluster
         home = state / "home"
@@ -81,7 +82,7 @@ class Npa:
 
     def __call__(self, *args: str, stdin: str = "", timeout: float = PATIENCE) -> Done:
         """Run a command to its end."""
-        argv = (NPA, "soperator", *args)
+        argv = (*self.through, NPA, "soperator", *args)
         return finished(argv, self.env, stdin, timeout)
 
     def ok(self, *args: str, stdin: str = "", timeout: float = PATIENCE) -> Done:
@@ -327,12 +328,13 @@ def traces(words: str) -> list[str]:
     return found
 
 
-def network() -> list[tuple[str, str]]:
-    """Return this machine's own links with their addresses, and its routes."""
-    if not Path("/sys/class/net").is_dir():
-        return []
-    links = [("link", path.name) for path in sorted(Path("/sys/class/net").iterdir())]
-    routes = [("route", line) for line in Path("/proc/net/route").read_text(encoding="ascii").splitlines()]
-    trie = Path("/proc/net/fib_trie").read_text(encoding="ascii").split()
+def network(pid: int) -> list[tuple[str, str]]:
+    """Return the links, addresses and routes of the network that a process is in."""
+    links = [
+        ("link", line.partition(":")[0].strip())
+        for line in Path(f"/proc/{pid}/net/dev").read_text(encoding="ascii").splitlines()
+    ]
+    routes = [("route", line) for line in Path(f"/proc/{pid}/net/route").read_text("ascii").splitlines()]
+    trie = Path(f"/proc/{pid}/net/fib_trie").read_text(encoding="ascii").split()
     addresses = [("address", word) for word in sorted(set(trie)) if word[:1].isdigit()]
-    return [*links, *routes, *addresses]
+    return [*sorted(links), *routes, *addresses]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,15 +57,27 @@ def _left(name: str) -> list[str]:
     return [folder for folder, _, _ in os.walk(GROUPS) if f"npa-{name}-" in folder]
 
 
-def test_destroy_leaves_nothing_behind(npa: Npa) -> None:
-    before = network()
-    cache = sorted((CACHE / "rootfs").iterdir())
-    cluster = Cluster(npa, "e2e-gone", accounting=True, workers=[CPU_POOL], users=[{"name": "gina"}])
+@pytest.fixture
+def apart() -> Iterator[int]:
+    """Give a process in a network of its own, where nobody else makes links while a test looks."""
+    process = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
+    here, there = (Path(f"/proc/{pid}/ns/net").stat for pid in ("self", process.pid))
+    until(lambda: there().st_ino != here().st_ino, "it is apart")
+    yield process.pid
+    process.kill()
+    process.wait()
+
+
+def test_destroy_leaves_nothing_behind(npa: Npa, apart: int) -> None:
+    before = network(apart)
+    cache = {path for path in (CACHE / "rootfs").iterdir() if path.is_dir()}
+    inside = Npa(npa.state, through=("nsenter", f"--net=/proc/{apart}/ns/net"))
+    cluster = Cluster(inside, "e2e-gone", accounting=True, workers=[CPU_POOL], users=[{"name": "gina"}])
     cluster.deploy()
     cluster.srun("-N2", "true")
     processes = _below(cluster.lab_pid())
     groups = _groups(cluster)
-    during = network()
+    during = network(apart)
     done = cluster.destroy()
     words = f"{npa.state}/local/e2e-gone"
 
@@ -75,8 +88,8 @@ def test_destroy_leaves_nothing_behind(npa: Npa) -> None:
     assert [path for path in groups if path.exists()] == []
     assert _left("e2e-gone") == []
     assert [path for path in (npa.state / "local").iterdir() if "e2e-gone" in path.name] == []
-    assert before == during == network()
-    assert sorted((CACHE / "rootfs").iterdir()) == cache
+    assert before == during == network(apart)
+    assert all(path.is_dir() for path in cache)
 
 
 def test_a_second_destroy_says_that_there_is_nothing(npa: Npa) -> None:
