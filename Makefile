@@ -28,7 +28,7 @@ demo-down: setup ## remove the cluster of `make demo`
 	@$(AS_ROOT) npa soperator destroy quickstart --yes
 
 test: setup ## the whole suite, with clusters on this machine
-	$(AS_ROOT) pytest -n 3 --dist loadgroup
+	$(AS_ROOT) pytest -n 3 --dist loadscope --no-loadscope-reorder
 
 test-fast: setup ## what needs no clusters, Terraform or API server: under a minute
 	$(BIN)/pytest -m "not e2e and not slow"

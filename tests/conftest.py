@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-TOP = Path(__file__).parent
+if TYPE_CHECKING:
+    from xdist.scheduler import LoadScopeScheduling
+
 # The tests of a group run one after another in one process. Those that wait for Slurm's own periods are apart
-# from the others, so that both go on at once.
+# from the others, so that both go on at once. Whatever is in no group goes file by file.
 GROUPS = {
-    "e2e/local/test_elastic.py": "periods",
-    "e2e/local/test_controllers.py": "periods",
-    "e2e/kube": "node",
-    "e2e": "clusters",
-    "acceptance/test_docs.py": "clusters",
-    "kube": "control-plane",
+    "tests/e2e/local/test_elastic.py": "periods",
+    "tests/e2e/local/test_controllers.py": "periods",
+    "tests/e2e/kube/": "node",
+    "tests/e2e/lint/": "slurmctld",
+    "tests/e2e/": "clusters",
+    "tests/acceptance/test_docs.py": "clusters",
+    "tests/kube/": "control-plane",
 }
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        path = item.path.relative_to(TOP).as_posix()
-        group = next((name for start, name in GROUPS.items() if path.startswith(start)), "")
-        if group:
-            item.add_marker(pytest.mark.xdist_group(group))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Groups(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+        def _split_scope(self, nodeid: str) -> str:
+            path = nodeid.partition("::")[0]
+            return next((name for start, name in GROUPS.items() if path.startswith(start)), path)
+
+    return Groups(config, log)

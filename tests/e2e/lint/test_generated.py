@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from time import monotonic
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -18,8 +17,7 @@ from tests.golden.lint.cases import CASES
 
 from npa.slurm import keys, keys_values, lint
 
-EXAMPLES = 400  # for each release
-SECONDS = 40  # for each release, on two shared cores
+EXAMPLES = 250  # for each release
 SOUND = CASES["c29-sound-tree-conf"].texts()
 LINES = SOUND["slurm.conf"].splitlines()
 # Without these a daemon looks for another user, key or folder than this place has.
@@ -176,7 +174,7 @@ def configurations(draw: st.DrawFn, release: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("release", ["26.05", "24.11"])
 def test_c32_the_checker_agrees_with_slurmctld(release: str, reality: Callable[[str], Reality]) -> None:
-    place, counts, began = reality(release), Counter[str](), monotonic()
+    place, counts = reality(release), Counter[str]()
     usual, differ = set(place.start(SOUND).errors), list[str]()
 
     @seed(20261130)
@@ -190,8 +188,6 @@ def test_c32_the_checker_agrees_with_slurmctld(release: str, reality: Callable[[
     )
     @given(configurations(release))
     def agree(files: dict[str, str]) -> None:
-        if monotonic() - began > SECONDS:
-            return
         outcome = place.start(files)
         found = lint.errors(lint.check(files, version=release))
         counts[_verdict(outcome, found, usual)] += 1
@@ -204,9 +200,9 @@ def test_c32_the_checker_agrees_with_slurmctld(release: str, reality: Callable[[
             differ.append(f"refused, and starts: {loud}\n{_said(files, outcome)}")
 
     agree()
-    print(release, dict(counts), f"{monotonic() - began:.1f} s")
+    print(release, dict(counts))
     assert not differ, "\n\n".join(differ)
-    assert sum(counts.values()) >= EXAMPLES * 0.9
+    assert sum(counts.values()) == EXAMPLES
     assert counts["both pass"] > EXAMPLES / 10
     assert counts["both refuse"] > EXAMPLES / 5
     assert counts["refused, slurmctld is silent"] < EXAMPLES / 10

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,14 +42,11 @@ def verbs(plan: dict[str, Any]) -> list[str]:
     return [step["verb"] for step in plan["steps"]]
 
 
-def test_a_second_deploy_does_nothing_and_says_so_quickly(two: Cluster) -> None:
+def test_a_second_deploy_does_nothing_and_says_so(two: Cluster) -> None:
     before = two.first_pids()
-    began = time.monotonic()
     done = two.npa.ok("deploy", "-f", str(two.write()), "--yes")
-    took = time.monotonic() - began
 
     assert "nothing to do" in done.out
-    assert took < 3  # 0.5 s on a quiet machine; `make bench` holds it to that
     assert two.first_pids() == before
 
 
