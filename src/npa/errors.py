@@ -3,7 +3,10 @@
 ```text
 NpaError              .hint
 ├─ SpecError            .problems: at, line, column, message, hint           exit 2
+├─ UsageError           what was asked cannot be meant                        exit 2
+│  └─ InputError          .problems: at, message, hint, all at once
 ├─ RefusedError         understood; nothing was touched                       exit 3
+│  ├─ NotAgreedError      .plan .digest
 │  ├─ SourceError         .problems
 │  ├─ IdentityError       .problems
 │  ├─ DestructiveError    .steps
@@ -22,6 +25,7 @@ NpaError              .hint
 │  ├─ NotFoundError
 │  └─ UnknownError        the answer could not be read; never taken for absent
 ├─ KubeError            .status .reason                                       exit 1
+├─ StoppedError         stopped on request between two steps                  exit 130
 ├─ UnhealthyError       .report                                               exit 4
 │  └─ DegradedValidationError  .report: the cluster is there, and a required validation did not pass
 └─ DestroyIncompleteError  .report: something is left, or could not be proven gone   exit 1
@@ -33,8 +37,9 @@ Catch by type, never by text.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -86,11 +91,41 @@ class UsageError(NpaError):
     exit_code = 2
 
 
+class InputError(UsageError):
+    """A program's input is not what the tool takes: carries everything that is wrong with it."""
+
+    code = "invalid-input"
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class StoppedError(NpaError):
+    """Somebody asked for it to stop; what was done is kept, and asking again goes on from there."""
+
+    code = "stopped"
+    exit_code = 130
+
+
 class RefusedError(NpaError):
     """Understood and refused; nothing was touched."""
 
     code = "refused"
     exit_code = 3
+
+
+class NotAgreedError(RefusedError):
+    """Nobody agreed to this plan: the caller named no digest, or that of another one.
+
+    `plan` is what would be done now, and `digest` what to name once somebody has looked at it.
+    """
+
+    code = "not-agreed"
+
+    def __init__(self, message: str, plan: Mapping[str, Any], digest: str, *, hint: str = "") -> None:
+        self.plan, self.digest = dict(plan), digest
+        super().__init__(message, hint=hint)
 
 
 class SourceError(RefusedError):
