@@ -35,7 +35,8 @@ class Guard:
             return
         headers = {name.lower(): value for name, value in scope["headers"]}
         if scope["path"] not in OPEN and not self._token.admits(_text(headers.get(b"authorization"))):
-            hint = f"send `Authorization: Bearer TOKEN`; the token is in {self._token.where}"
+            # Not where the token is: whoever asks may be anybody.
+            hint = "send `Authorization: Bearer TOKEN`; the server said where the token is when it began"
             more = [(b"www-authenticate", b"Bearer")]
             await _refuse(send, 401, "unauthorized", "no token, or a wrong one", hint, more)
             return

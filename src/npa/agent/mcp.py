@@ -23,8 +23,9 @@ PATH = "/mcp"
 GRACE = 30.0  # seconds that running jobs are given to end once the client has gone
 INSTRUCTIONS = (
     "Slurm clusters from one file. Begin with infra.soperator.validate and infra.soperator.plan. A tool that "
-    "changes something needs `dry_run` false and the `digest` of the plan that you were shown; show that plan "
-    "to a person first. A call that takes long goes on as a job when you stop waiting: see infra.jobs.list."
+    "changes something needs `dry_run` false and the `digest` of the plan that you were shown; show that "
+    "plan to a person first. A call that takes long goes on as a job when you stop waiting: see "
+    "infra.jobs.list."
 )
 Context = Any  # the SDK's own, of one request
 

@@ -26,9 +26,7 @@ def encoded(kind: Any, version: str = "", **other: Any) -> WithJsonSchema:
     if version:
         properties["schema_version"] = {"type": "string", "const": version}
         required = sorted({*required, "schema_version"})
-    return Annotated[
-        dict[str, Any], WithJsonSchema({**found, "properties": properties, "required": required})
-    ]
+    return WithJsonSchema({**found, "properties": properties, "required": required})
 
 
 def _plain(node: Any, definitions: dict[str, Any]) -> Any:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import npa
-from npa.cli import change, explain_why, lint, look, node, remove, spec, watching
+from npa.cli import change, explain_why, lint, look, node, remove, spec, tool, watching
 from npa.cli.passing import PassingCommand
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -49,6 +49,8 @@ soperator = _group(
     """
 )
 app.add_typer(soperator, name="soperator")
+tools = _group("""Call npa from programs: tools with JSON schemas, the same over HTTP and MCP.""")
+app.add_typer(tools, name="tool")
 
 
 @app.callback()
@@ -67,6 +69,12 @@ def _npa(
 
 @soperator.callback()
 def _soperator(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@tools.callback()
+def _tools(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         print(context.get_help())
 
@@ -95,3 +103,11 @@ for _name, _run, _short in _COMMANDS:
     soperator.command(_name, cls=PassingCommand if _passes else None, short_help=_short, hidden=not _short)(
         _run
     )
+for _name, _run, _short in (
+    ("list", tool.list_, "List the tools."),
+    ("describe", tool.describe, "Print what a tool takes and answers."),
+    ("run", tool.run, "Call a tool; JSON in, JSON out."),
+):
+    tools.command(_name, short_help=_short)(_run)
+app.command("serve", short_help="Serve the tools over HTTP.")(tool.serve)
+app.command("mcp", short_help="Serve the tools over the Model Context Protocol.")(tool.mcp)
