@@ -165,7 +165,8 @@ class Job:
 class Jobs:
     """All jobs of this process."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, most: int = MOST, kept: int = KEPT) -> None:
+        self._most, self._kept = most, kept
         self._lock = threading.Lock()
         self._jobs: dict[str, Job] = {}
         self.closing = False
@@ -180,8 +181,8 @@ class Jobs:
             for other in running:
                 for claim in set(other.claims) & set(job.claims):
                     raise _busy(claim, other)
-            if len(running) >= MOST:
-                raise RefusedError(f"{MOST} jobs run already", hint="wait until one has ended")
+            if len(running) >= self._most:
+                raise RefusedError(f"{self._most} jobs run already", hint="wait until one has ended")
             self._forget()
             self._jobs[job.id] = job
             job.start(asked)
@@ -219,7 +220,7 @@ class Jobs:
 
     def _forget(self) -> None:
         ended = [each.id for each in self._jobs.values() if each.state != "running"]
-        for each in ended[: max(0, len(ended) - KEPT)]:
+        for each in ended[: max(0, len(ended) - self._kept)]:
             del self._jobs[each]
 
 
