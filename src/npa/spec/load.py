@@ -51,8 +51,18 @@ def accept(read: Document, source: str) -> SoperatorSpec:
 
 def accept_as(read: Document, source: str, root: type[M], broken: Callable[[M], Iterable[Finding]]) -> M:
     """As `accept`, for a document of another kind and with its own rules."""
+    spec, problems = judge(read, source, root, broken)
+    if problems or spec is None:
+        raise SpecError(problems)
+    return spec
+
+
+def judge(
+    read: Document, source: str, root: type[M], broken: Callable[[M], Iterable[Finding]]
+) -> tuple[M | None, list[Problem]]:
+    """Return as much of a spec as could be read, and every problem; without any the spec is whole."""
     if read.value is None and read.problems:
-        raise SpecError(sorted(set(read.problems)))
+        return None, sorted(set(read.problems))
     decoded = decode(read.value, {path: place.text for path, place in read.places.items()}, root)
     # A value that is not read at all, an alias say, is already told of; its type is beside the point.
     told = {problem.at for problem in read.problems}
@@ -60,12 +70,12 @@ def accept_as(read: Document, source: str, root: type[M], broken: Callable[[M], 
     if decoded.spec is not None:
         unread = decoded.unread | {at for at in told if at}
         findings += [each for each in broken(decoded.spec) if each.survives(unread)]
-    problems = [*read.problems, *placed(findings, read.places, source)]
-    if problems or decoded.spec is None:
-        raise SpecError(
-            sorted(set(problems), key=lambda each: (each.line, each.column, each.at, each.message))
-        )
-    return decoded.spec
+    return decoded.spec, in_order([*read.problems, *placed(findings, read.places, source)])
+
+
+def in_order(problems: Iterable[Problem]) -> list[Problem]:
+    """Return problems in the order of the text, each once."""
+    return sorted(set(problems), key=lambda each: (each.line, each.column, each.at, each.message))
 
 
 def placed(findings: Iterable[Finding], places: Mapping[str, Place], source: str) -> list[Problem]:
