@@ -35,6 +35,11 @@ class Gate:
         self.reached = threading.Event()
         self.opened = threading.Event()
 
+    def close(self) -> None:
+        """Close it again, for another test."""
+        self.reached.clear()
+        self.opened.clear()
+
     def run(self, asked: Named, heard: Heard) -> Changed:
         """Do two steps."""
         heard(Event("started", "one", "step one"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -125,6 +126,11 @@ def read(tool: Tool[Any], payload: object) -> Model:
         raise InputError(
             [Problem(0, 0, "", "the input must be a JSON object", f"see `npa tool describe {tool.name}`")]
         )
+    try:
+        json.dumps(payload, ensure_ascii=False).encode()
+    except (ValueError, TypeError):
+        # A lone surrogate fits into JSON, and into no file and no other program.
+        raise InputError([Problem(0, 0, "", "a string in it is not text", "write it as UTF-8")]) from None
     try:
         read: Model = tool.input.model_validate(dict(payload))
     except ValidationError as error:
