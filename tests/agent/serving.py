@@ -51,7 +51,7 @@ class Served:
     def client(self, token: str = TOKEN.value) -> httpx.Client:
         """Return a client with a token."""
         headers = {"authorization": f"Bearer {token}"} if token else {}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=PATIENCE, trust_env=False)
+        return httpx.Client(base_url=self.url, headers=headers, timeout=PATIENCE, verify=False)
 
 
 def serve(tools: Sequence[Tool[Any]]) -> Served:
