@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import npa
-from npa.cli import change, explain_why, lint, look, node, remove, spec, tool, watching
+from npa.cli import change, explain_why, fleet, lint, look, node, remove, spec, tool, watching
 from npa.cli.passing import PassingCommand
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -48,7 +48,23 @@ soperator = _group(
     4 degraded, 130 interrupted.
     """
 )
+fleets = _group(
+    """Plan, deploy and look after many clusters from one file.
+
+    \b
+    The way of a fleet, with FILE as its spec:
+      npa fleet validate -f FILE   is the file right?
+      npa fleet plan -f FILE       what would be done, and what stands against it
+      npa fleet deploy -f FILE     do it, several clusters at a time
+      npa fleet status             how well is each?
+      npa fleet destroy            leave nothing behind
+
+    Exit codes: 0 all clusters are as asked, 1 all failed, 2 invalid spec or usage, 3 refused and nothing
+    touched, 4 some are not well, 5 some failed and others did not, 130 interrupted.
+    """
+)
 app.add_typer(soperator, name="soperator")
+app.add_typer(fleets, name="fleet")
 tools = _group("""Call npa from programs: tools with JSON schemas, the same over HTTP and MCP.""")
 app.add_typer(tools, name="tool")
 
@@ -75,6 +91,12 @@ def _soperator(context: typer.Context) -> None:
 
 @tools.callback()
 def _tools(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@fleets.callback()
+def _fleet(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         print(context.get_help())
 
@@ -111,3 +133,14 @@ for _name, _run, _short in (
     tools.command(_name, short_help=_short)(_run)
 app.command("serve", short_help="Serve the tools over HTTP.")(tool.serve)
 app.command("mcp", short_help="Serve the tools over the Model Context Protocol.")(tool.mcp)
+
+for _name, _run, _short in (
+    ("validate", fleet.validate, "Check a fleet's file and name everything wrong with it."),
+    ("plan", fleet.plan, "Show what a deploy would do to each cluster."),
+    ("deploy", fleet.deploy, "Make the clusters what the file asks for."),
+    ("status", fleet.status, "Show how well each cluster is."),
+    ("destroy", fleet.destroy, "Remove clusters and all their data."),
+    ("list", fleet.list_, "List the fleets that this machine knows."),
+    ("schema", fleet.schema, "Print the JSON Schema of a fleet's file."),
+):
+    fleets.command(_name, short_help=_short)(_run)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from npa.api.identity import Identity
@@ -40,6 +41,7 @@ class Options:
 
     force: bool = False  # end running jobs where that is needed
     wait_for_jobs: float = 0.0  # seconds
+    check: bool = True  # ask the provider, too, whether all of it fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class Backend(Protocol):
     def parse(self, claim: Claim, project: Project, part: Part, places: dict[str, Place], source: str) -> Any:
         """Return what a cluster is to be; raises SpecError with every problem, at its place in the file."""
 
-    def preflight(self, members: Sequence[Member]) -> tuple[Lack, ...]:
+    def preflight(self, members: Sequence[Member], options: Options) -> tuple[Lack, ...]:
         """Return everything that stands against making all of these, needs summed; changes nothing."""
 
     def identity(self, claim: Claim) -> Lookup[Identity]:
@@ -105,6 +107,7 @@ class Backend(Protocol):
         """Leave nothing of a cluster; raises unless it is proven gone."""
 
 
+@cache
 def find(name: str) -> Backend:
     """Return a backend by its name; raises BackendCapabilityError for one that is not installed."""
     if name == BUILT_IN:

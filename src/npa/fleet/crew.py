@@ -6,7 +6,7 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -66,37 +66,27 @@ class Crew:
         """Have every cluster stop at its next event, and begin with no other."""
         self._stop.set()
 
-    def events(self) -> Iterator[FleetEvent]:
-        """Yield what happens until every cluster has ended; the first Ctrl-C is a `stop`, no other is."""
+    @property
+    def left(self) -> int:
+        """How many clusters have not ended, as far as `take` has told."""
+        return self._count
+
+    def start(self) -> None:
+        """Begin."""
         for thread in self._threads:
             thread.start()
-        ended, interrupt = 0, None
-        while ended < self._count:
-            try:
-                told = self._told.get()
-            except KeyboardInterrupt as error:
-                if self.stopped:
-                    raise
-                self.stop()
-                interrupt = error
-                continue
-            if isinstance(told, BaseException):
-                raise told
-            ended += told.kind == "ended"
-            yield told
-        if interrupt:
-            raise interrupt
 
-    def rest(self, seconds: float) -> Iterator[FleetEvent]:
-        """Wait for the threads to end, and yield what nobody has heard."""
-        deadline = time.monotonic() + seconds
-        for thread in self._threads:
-            if thread.ident is not None:
-                thread.join(max(0.0, deadline - time.monotonic()))
-        while not self._told.empty():
-            told = self._told.get()
-            if isinstance(told, FleetEvent):
-                yield told
+    def take(self, seconds: float | None = None) -> FleetEvent | None:
+        """Return what happens next; None where that is nothing for so long. Raises what ended a thread."""
+        try:
+            told = self._told.get(timeout=seconds)
+        except queue.Empty:
+            return None
+        if isinstance(told, BaseException):
+            self._count = 0
+            raise told
+        self._count -= told.kind == "ended"
+        return told
 
     def _run(self) -> None:
         try:

@@ -14,14 +14,16 @@ THIS_MACHINE, PROVIDER = "this machine", "the provider"
 _RAISE = "ask the provider for more, or make fewer or smaller clusters at once"
 
 
-def lacks(members: Sequence[Member], there: Callable[[Claim], Lookup[Identity]]) -> tuple[Lack, ...]:
-    """Return everything that this machine or the provider lacks for all of them together."""
+def lacks(
+    members: Sequence[Member], there: Callable[[Claim], Lookup[Identity]], *, check: bool
+) -> tuple[Lack, ...]:
+    """Return everything that this machine, or where `check` says so the provider, lacks for all together."""
     by_target: dict[str, list[Member]] = {}
     for member in members:
         by_target.setdefault(member.claim.target, []).append(member)
     return (
         *_local([each for each in by_target.get("local", ()) if not isinstance(there(each.claim), Found)]),
-        *_nebius(by_target.get("nebius", ())),
+        *_nebius(by_target.get("nebius", ()) if check else ()),
     )
 
 

@@ -86,7 +86,7 @@ def deploy(fleet: Fleet, selection: Selection, options: Options, outside: Outsid
     members = tuple(each for each in fleet.members if each.claim in wanted)
     notes, lacks = _owned([each.claim for each in members], fleet.name, outside)
     ours = {each.claim: each for each in members if each.claim in notes}
-    lacks += _preflight(tuple(ours.values()), outside)
+    lacks += _preflight(tuple(ours.values()), options, outside)
     planned, refused = _each(
         tuple(ours), lambda claim: outside.backend(claim.backend).plan(ours[claim], options)
     )
@@ -149,11 +149,11 @@ def _owned(claims: Sequence[Claim], fleet: str, outside: Outside) -> tuple[dict[
     return notes, lacks
 
 
-def _preflight(members: Sequence[Member], outside: Outside) -> list[Lack]:
+def _preflight(members: Sequence[Member], options: Options, outside: Outside) -> list[Lack]:
     found: list[Lack] = []
     for name in dict.fromkeys(each.claim.backend for each in members):
         mine = [each for each in members if each.claim.backend == name]
-        found += outside.backend(name).preflight(mine)
+        found += outside.backend(name).preflight(mine, options)
     return found
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from types import TracebackType
 from typing import Literal
 
@@ -20,7 +21,7 @@ class Run:
     """Iterate over it for its events; `result` is how it ended, and waits for the end.
 
     Nothing happens before the first event is asked for. As a context manager it stops what is left of it when
-    the block ends early.
+    the block ends early, and waits for that.
     """
 
     def __init__(
@@ -41,11 +42,22 @@ class Run:
         self._lock, self._finish = lock, finish
         self._ended: dict[Claim, Outcome] = {}
         self._networks: tuple[Network, ...] = ()
-        self._done = False
-        self._events = self._generate()
+        self._held = ExitStack()
+        self._begun = self._done = False
 
     def __iter__(self) -> Iterator[FleetEvent]:
-        return self._events
+        return self
+
+    def __next__(self) -> FleetEvent:
+        if self._done:
+            raise StopIteration
+        self._begin()
+        if not self._crew.left:
+            self._end()
+            raise StopIteration
+        event = self._take(None)
+        assert event is not None, "without a deadline there is one"
+        return event
 
     def __enter__(self) -> Run:
         return self
@@ -53,9 +65,14 @@ class Run:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not self._done:
+        again = self.cancelled and kind is not None and issubclass(kind, KeyboardInterrupt)
+        if self._begun and not self._done and not again:
             self.cancel()
-            self._events.close()
+            deadline = time.monotonic() + SETTLE
+            while self._crew.left and time.monotonic() < deadline:
+                self._take(1.0)
+            self._done = True
+            self._held.close()
 
     @property
     def done(self) -> bool:
@@ -73,32 +90,39 @@ class Run:
 
     def result(self) -> Result:
         """Return how it ended, after its end."""
-        for _ in self._events:
+        for _ in self:
             pass
         return Result(
             self._fleet,
             self._verb,
             tuple(self._ended[each] for each in self._claims if each in self._ended),
             self._networks,
-            interrupted=self._crew.stopped and any(e.status == "interrupted" for e in self._ended.values()),
+            interrupted=any(each.status == "interrupted" for each in self._ended.values()),
             next_command=self._next,
         )
 
-    def _generate(self) -> Generator[FleetEvent, None, None]:
-        with self._lock():
-            try:
-                for event in self._crew.events():
-                    self._keep(event)
-                    yield event
-            finally:
-                # The lock is given back only once nobody changes anything any more.
-                if len(self._ended) < len(self._claims):
-                    self._crew.stop()
-                    for event in self._crew.rest(SETTLE):
-                        self._keep(event)
-                self._done = True
-            self._networks = self._finish(tuple(self._ended.values()))
+    def _begin(self) -> None:
+        if not self._begun:
+            self._held.enter_context(self._lock())
+            self._begun = True
+            self._crew.start()
 
-    def _keep(self, event: FleetEvent) -> None:
-        if event.outcome:
+    def _take(self, seconds: float | None) -> FleetEvent | None:
+        try:
+            event = self._crew.take(seconds)
+        except KeyboardInterrupt:
+            raise  # ours, and the clusters are still at work: the caller decides
+        except BaseException:
+            self._done = True
+            self._held.close()
+            raise
+        if event and event.outcome:
             self._ended[event.outcome.claim] = event.outcome
+        return event
+
+    def _end(self) -> None:
+        # The inventory's lock is given back only once nobody changes anything any more.
+        with self._held:
+            self._done = True
+            if not self.cancelled:
+                self._networks = self._finish(tuple(self._ended.values()))

@@ -52,11 +52,11 @@ class SoperatorBackend:
         _require_settings(spec, read, source)
         return spec
 
-    def preflight(self, members: Sequence[Member]) -> tuple[Lack, ...]:
+    def preflight(self, members: Sequence[Member], options: Options) -> tuple[Lack, ...]:
         """Return what the machine or the provider lacks for all of them together."""
         from npa.fleet import needs
 
-        return needs.lacks(members, self.identity)
+        return needs.lacks(members, self.identity, check=options.check)
 
     def identity(self, claim: Claim) -> Lookup[Identity]:
         """Return what is there under the name."""
