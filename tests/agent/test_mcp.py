@@ -130,7 +130,8 @@ def test_a_failure_is_the_document_of_every_other_surface(program: StdioServerPa
 def test_a_change_tells_how_far_it_is() -> None:
     gate, heard = Gate(), list[str]()
 
-    async def progressed(_: float, __: float | None, message: str | None) -> None:
+    async def progressed(progress: float, total: float | None, message: str | None) -> None:
+        assert (progress > 0, total) == (True, None)
         heard.append(message or "")
         gate.opened.set()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import schemathesis
@@ -38,12 +39,10 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.mark.parametrize(("path", "method"), OPERATIONS, ids=lambda each: each)
 def test_what_is_answered_fits_the_description(url: str, path: str, method: str) -> None:
     load_all_checks()
-    checks = [check for check in CHECKS.get_all() if check.__name__ not in LEFT_OUT]
+    checks: list[Any] = [check for check in CHECKS.get_all() if check.__name__ not in LEFT_OUT]
     schema = schemathesis.openapi.from_dict(DESCRIPTION)
     operation = schema[path][method.upper()]
-    head = {
-        "Authorization": f"Bearer {serving.TOKEN.value}"
-    }
+    head = {"Authorization": f"Bearer {serving.TOKEN.value}"}
 
     for mode in (schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE):
 
@@ -56,7 +55,7 @@ def test_what_is_answered_fits_the_description(url: str, path: str, method: str)
             suppress_health_check=list(HealthCheck),
         )
         @given(case=operation.as_strategy(generation_mode=mode))
-        def fits(case: schemathesis.Case) -> None:
+        def fits(case: schemathesis.Case[Any]) -> None:
             case.call_and_validate(base_url=url, headers=head, checks=checks)
 
         fits()

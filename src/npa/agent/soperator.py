@@ -149,8 +149,8 @@ def read(spec: str | dict[str, Any]) -> SoperatorSpec:
 
 
 def changes(asked: inputs.DeployInput | inputs.DestroyInput) -> tuple[str, ...]:
-    """Return what a call changes; nothing where it only shows the plan."""
-    if asked.dry_run:
+    """Return what a call changes; nothing where it only shows a plan, or names none."""
+    if asked.dry_run or not asked.digest:
         return ()
     name = asked.name if isinstance(asked, inputs.DestroyInput) else read(asked.spec).name
     return (f"cluster {name}",)

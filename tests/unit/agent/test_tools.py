@@ -185,17 +185,23 @@ def test_a_tool_that_is_not_there_is_told_with_the_one_meant() -> None:
     assert caught.value.hint == "did you mean `infra.soperator.deploy`"
 
 
-def test_only_what_changes_something_claims_it() -> None:
-    claims = {
-        name: tool.claims(registry.read(tool, {"spec": SPEC, "dry_run": False}))
-        for name, tool in TOOLS.items()
-        if name.startswith("infra.soperator")
-        and "dry_run" in tool.input.model_fields
-        and "spec" in tool.input.model_fields
-    }
+@pytest.mark.parametrize(
+    ("fields", "claims"),
+    [
+        pytest.param({"dry_run": False, "digest": f"sha256:{'0' * 64}"}, ("cluster lab",), id="change"),
+        pytest.param({"dry_run": False}, (), id="refused-anyway"),
+        pytest.param({"digest": f"sha256:{'0' * 64}"}, (), id="dry-run"),
+    ],
+)
+def test_only_what_changes_something_claims_it(fields: Document, claims: tuple[str, ...]) -> None:
+    deploy, destroy = TOOLS["infra.soperator.deploy"], TOOLS["infra.soperator.destroy"]
 
-    assert claims == {"infra.soperator.deploy": ("cluster lab",)}
-    assert not TOOLS["infra.soperator.deploy"].claims(
-        registry.read(TOOLS["infra.soperator.deploy"], {"spec": SPEC})
-    )
-    assert all(tool.effect == "destroys" for tool in TOOLS.values() if "digest" in tool.input.model_fields)
+    assert deploy.claims(registry.read(deploy, {"spec": SPEC, **fields})) == claims
+    assert destroy.claims(registry.read(destroy, {"name": "lab", **fields})) == claims
+
+
+def test_what_needs_a_digest_says_that_it_may_destroy() -> None:
+    with_digest = [tool for tool in TOOLS.values() if "digest" in tool.input.model_fields]
+
+    assert with_digest
+    assert {tool.effect for tool in with_digest} == {"destroys"}
