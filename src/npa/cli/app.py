@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import npa
-from npa.cli import change, explain_why, fleet, lint, look, node, remove, spec, tool, watching
+from npa.cli import change, explain_why, fleet, fleet_look, lint, look, node, remove, spec, tool, watching
 from npa.cli.passing import PassingCommand
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -135,12 +135,12 @@ app.command("serve", short_help="Serve the tools over HTTP.")(tool.serve)
 app.command("mcp", short_help="Serve the tools over the Model Context Protocol.")(tool.mcp)
 
 for _name, _run, _short in (
-    ("validate", fleet.validate, "Check a fleet's file and name everything wrong with it."),
+    ("validate", fleet_look.validate, "Check a fleet's file and name everything wrong with it."),
     ("plan", fleet.plan, "Show what a deploy would do to each cluster."),
     ("deploy", fleet.deploy, "Make the clusters what the file asks for."),
-    ("status", fleet.status, "Show how well each cluster is."),
+    ("status", fleet_look.status, "Show how well each cluster is."),
     ("destroy", fleet.destroy, "Remove clusters and all their data."),
-    ("list", fleet.list_, "List the fleets that this machine knows."),
-    ("schema", fleet.schema, "Print the JSON Schema of a fleet's file."),
+    ("list", fleet_look.list_, "List the fleets that this machine knows."),
+    ("schema", fleet_look.schema, "Print the JSON Schema of a fleet's file."),
 ):
     fleets.command(_name, short_help=_short)(_run)

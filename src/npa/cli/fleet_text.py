@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+from npa.cli import screen
+from npa.cli.options import Output
 
 if TYPE_CHECKING:
     from npa.fleet.plan import FleetPlan, Item
@@ -83,3 +88,17 @@ def _wrong(outcomes: Sequence[Outcome]) -> Iterator[str]:
 def _brief(message: str) -> str:
     line = " ".join(message.split())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+
+
+def many(count: int, what: str) -> str:
+    """Say how many there are."""
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def end(result: Result, output: Output) -> NoReturn:
+    """Print how a command ended, and exit as that says."""
+    if output == "json":
+        screen.document(result.public())
+    else:
+        screen.data(result_text(result))
+    raise typer.Exit(result.exit_code)

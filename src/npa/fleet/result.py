@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from npa.fleet.errors import FleetFailedError
 from npa.fleet.member import Claim
 
 SCHEMA = "npa.fleet.result/v1"
@@ -88,6 +89,13 @@ class Result:
             return 0 if all(each.ok for each in self.outcomes) and not self.unreadable else DEGRADED
         leftover = any(not each.ok for each in self.networks)
         return code(self.outcomes) or (PARTIAL if leftover else 0)
+
+    def require(self) -> None:
+        """Raise FleetFailedError unless every cluster is as asked."""
+        if not self.ok:
+            told = ", ".join(f"{number} {status}" for status, number in counts(self.outcomes).items())
+            hint = next((each.hint for each in self.outcomes if each.hint), "")
+            raise FleetFailedError(f"fleet {self.fleet}: {told}", self.public(), self.exit_code, hint=hint)
 
     def public(self) -> dict[str, Any]:
         """Return it as JSON has it."""

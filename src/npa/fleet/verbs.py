@@ -104,7 +104,7 @@ def destroy(
         concurrency=concurrency,
         fail_fast=fail_fast,
         finish=finish,
-        next_command=f"npa fleet status {shown.fleet}",
+        next_command="npa fleet list",
     )
 
 
