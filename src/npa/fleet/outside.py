@@ -12,7 +12,7 @@ from npa.fleet import backends, store
 from npa.fleet.backends import Backend
 from npa.fleet.member import Claim
 from npa.fleet.network import Provider
-from npa.fleet.store import Store, Write
+from npa.fleet.store import Remove, Store, Write
 from npa.slurm.lookup import Lookup
 
 
@@ -31,10 +31,11 @@ class Outside:
     networks: Callable[[], AbstractContextManager[Provider]] = _networks
     now: Callable[[], str] = store.now
     write: Write = store.write
+    remove: Remove = store.remove
 
     def store(self, fleet: str) -> Store:
         """Return the inventory of a fleet."""
-        return Store(fleet, self.base, self.write)
+        return Store(fleet, self.base, self.write, self.remove)
 
     def there(self, claim: Claim) -> Lookup[Identity]:
         """Return what is there under a cluster's name."""

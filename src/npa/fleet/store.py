@@ -20,6 +20,7 @@ from npa.tools import disk
 CLUSTERS, NETWORKS = "clusters", "networks"
 
 Write = Callable[[Path, str], None]
+Remove = Callable[[Path], None]
 
 
 def root(env: Mapping[str, str] = os.environ) -> Path:
@@ -40,14 +41,23 @@ def write(path: Path, text: str) -> None:
     disk.sync_folder(path.parent)
 
 
+def remove(path: Path) -> None:
+    """Remove a file of the inventory for good."""
+    if path.exists():
+        path.unlink()
+        disk.sync_folder(path.parent)
+
+
 class Store:
     """The inventory of one fleet."""
 
-    def __init__(self, name: str, base: Path | None = None, save: Write = write) -> None:
+    def __init__(
+        self, name: str, base: Path | None = None, save: Write = write, remove: Remove = remove
+    ) -> None:
         self.name = name
         self._base = base or root()
         self._folder = self._base / name
-        self._write = save
+        self._write, self._remove = save, remove
 
     @property
     def folder(self) -> Path:
@@ -86,7 +96,7 @@ class Store:
 
     def forget(self, cluster: str) -> None:
         """Remove the record of a cluster that is gone."""
-        self._path(CLUSTERS, cluster).unlink(missing_ok=True)
+        self._remove(self._path(CLUSTERS, cluster))
 
     def network(self, project: str) -> Network | None:
         """Return what is written down of a project's network."""
@@ -105,7 +115,7 @@ class Store:
 
     def forget_network(self, project: str) -> None:
         """Remove what is written down of a network that is gone."""
-        self._path(NETWORKS, project).unlink(missing_ok=True)
+        self._remove(self._path(NETWORKS, project))
 
     def tidy(self) -> None:
         """Remove folders that hold nothing any more."""
