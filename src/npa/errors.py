@@ -3,10 +3,7 @@
 ```text
 NpaError              .hint
 ├─ SpecError            .problems: at, line, column, message, hint           exit 2
-├─ UsageError           what was asked cannot be meant                        exit 2
-│  └─ InputError          .problems: at, message, hint, all at once
 ├─ RefusedError         understood; nothing was touched                       exit 3
-│  ├─ NotAgreedError      .plan .digest
 │  ├─ SourceError         .problems
 │  ├─ IdentityError       .problems
 │  ├─ DestructiveError    .steps
@@ -37,9 +34,8 @@ Catch by type, never by text.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -91,16 +87,6 @@ class UsageError(NpaError):
     exit_code = 2
 
 
-class InputError(UsageError):
-    """A program's input is not what the tool takes: carries everything that is wrong with it."""
-
-    code = "invalid-input"
-
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("\n".join(str(problem) for problem in self.problems))
-
-
 class StoppedError(NpaError):
     """Somebody asked for it to stop; what was done is kept, and asking again goes on from there."""
 
@@ -113,19 +99,6 @@ class RefusedError(NpaError):
 
     code = "refused"
     exit_code = 3
-
-
-class NotAgreedError(RefusedError):
-    """Nobody agreed to this plan: the caller named no digest, or that of another one.
-
-    `plan` is what would be done now, and `digest` what to name once somebody has looked at it.
-    """
-
-    code = "not-agreed"
-
-    def __init__(self, message: str, plan: Mapping[str, Any], digest: str, *, hint: str = "") -> None:
-        self.plan, self.digest = dict(plan), digest
-        super().__init__(message, hint=hint)
 
 
 class SourceError(RefusedError):
@@ -195,17 +168,12 @@ class PreflightError(RefusedError):
 
     def __init__(self, lacks: Sequence[tuple[str, str]]) -> None:
         self.lacks = tuple(lacks)  # (what is wrong, what to do)
-        super().__init__(
-            "; ".join(what for what, _ in self.lacks),
-            hint="; ".join(dict.fromkeys(fix for _, fix in self.lacks)),
-        )
+        hint = "; ".join(dict.fromkeys(fix for _, fix in self.lacks))
+        super().__init__("; ".join(what for what, _ in self.lacks), hint=hint)
 
 
 class ProviderError(NpaError):
-    """The cloud provider did not do what was asked, or did not say so readably.
-
-    `detail` is the provider's own words: shown under `--debug` only, since they may repeat what was asked.
-    """
+    """The cloud provider did not do what was asked, or did not say so readably; `detail` is for `--debug`."""
 
     code = "provider"
     says = "failed"

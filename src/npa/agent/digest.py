@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from npa.errors import NotAgreedError
+from npa.agent.errors import NotAgreedError
 
 BEGIN = "sha256:"
 PLAN_FIRST = "look at this plan, and call again with its digest and `dry_run` false"

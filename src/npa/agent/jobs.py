@@ -15,6 +15,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from npa.agent import registry
+from npa.agent.errors import BusyError
 from npa.agent.tool import Tool
 from npa.api import failure
 from npa.errors import NotFoundError, RefusedError, StoppedError
@@ -26,16 +27,6 @@ EVENTS = 5000  # of one job; the oldest are dropped first
 MOST = 16  # that run at a time
 
 State = Literal["running", "done", "failed", "stopped"]
-
-
-class BusyError(RefusedError):
-    """Something else changes it right now; `holder` is the job."""
-
-    code = "busy"
-
-    def __init__(self, message: str, holder: dict[str, str], *, hint: str) -> None:
-        self.holder = holder
-        super().__init__(message, hint=hint)
 
 
 class JobDocument(BaseModel):
@@ -232,11 +223,3 @@ def _busy(claim: str, other: Job) -> BusyError:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def described(error: BaseException) -> tuple[dict[str, Any], int]:
-    """Return the document of an error and its exit code; it names who is in the way, too."""
-    document, code = failure.described(error)
-    if isinstance(error, BusyError):
-        document["error"]["holder"] = error.holder
-    return document, code

@@ -14,9 +14,10 @@ from mcp.server.stdio import stdio_server
 import npa
 from npa.agent import jobtools, registry, stream
 from npa.agent.guard import MAX_BODY, App, Guard
-from npa.agent.jobs import Jobs, described
+from npa.agent.jobs import Jobs
 from npa.agent.token import Token
 from npa.agent.tool import Tool
+from npa.api import failure
 from npa.plan.model import Event
 
 PATH = "/mcp"
@@ -51,7 +52,7 @@ def server(tools: Sequence[Tool[Any]], jobs: Jobs) -> Server[Any]:
             else:
                 document, _ = await to_thread.run_sync(registry.call, tool, asked, _unheard)
         except Exception as error:  # the edge of the program: each ends as a document
-            document, _ = described(error)
+            document, _ = failure.described(error)
         return _result(document)
 
     return Server(

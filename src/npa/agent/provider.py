@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from npa.agent import digest as digests
 from npa.agent import inputs
+from npa.agent.errors import NotAgreedError
 from npa.agent.tool import Heard
-from npa.errors import NotAgreedError
 from npa.plan import codec
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from npa.agent import inputs, outputs, soperator
+from npa.agent.errors import InputError
 from npa.agent.tool import DEGRADED, Heard, Tool
-from npa.errors import InputError, NotFoundError, Problem
+from npa.errors import NotFoundError, Problem
 from npa.spec import nearest
 from npa.spec.base import Model
 

@@ -11,9 +11,10 @@ from typing import Any
 import uvicorn
 from anyio import to_thread
 
+from npa.agent.errors import InputError
 from npa.agent.guard import App
 from npa.agent.jobs import Jobs
-from npa.errors import InputError, Problem, UsageError
+from npa.errors import Problem, UsageError
 
 GRACE = 30.0  # seconds that open requests, and then jobs, are given to end
 PORT = 7421

@@ -8,9 +8,10 @@ from typing import Any
 from npa import api
 from npa.agent import digest as digests
 from npa.agent import inputs, outputs, provider
+from npa.agent.errors import InputError
 from npa.agent.tool import Heard
 from npa.api import checked
-from npa.errors import InputError, Problem
+from npa.errors import Problem
 from npa.health import explain, text
 from npa.plan import codec, guard
 from npa.plan import text as plan_text

@@ -15,9 +15,10 @@ from starlette.routing import Route
 
 from npa.agent import openapi, registry, stream
 from npa.agent.guard import MAX_BODY, App, Guard, refusal
-from npa.agent.jobs import Job, Jobs, described
+from npa.agent.jobs import Job, Jobs
 from npa.agent.token import Token
 from npa.agent.tool import Tool
+from npa.api import failure
 from npa.errors import NotFoundError, NpaError, RefusedError, SpecError
 from npa.plan.model import Event
 from npa.spec import catalog
@@ -174,7 +175,7 @@ def _no_constant(word: str) -> None:
 
 
 def _failed(error: Exception) -> Response:
-    document, _ = described(error)
+    document, _ = failure.described(error)
     if isinstance(error, SpecError):
         document["apiVersion"] = catalog.API_VERSION
     return _json(document, status_of(error))

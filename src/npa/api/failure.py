@@ -9,11 +9,10 @@ from npa.errors import (
     DestroyIncompleteError,
     DestructiveError,
     IdentityError,
-    InputError,
-    NotAgreedError,
     NpaError,
     OwnershipError,
     PreflightError,
+    Problem,
     ProviderError,
     QuotaError,
     SourceError,
@@ -40,10 +39,11 @@ def described(error: BaseException) -> tuple[dict[str, Any], int]:
 
 def _essence(error: BaseException) -> tuple[int, str, str, str]:
     """Return (exit code, stable word, message, hint)."""
-    if isinstance(error, SpecError | InputError):
-        count, where = len(error.problems), "spec" if isinstance(error, SpecError) else "input"
-        return error.exit_code, error.code, f"{count} problem{'s' * (count != 1)} in the {where}", ""
     if isinstance(error, NpaError):
+        found = _found(error)
+        if found:
+            count, where = len(found), "spec" if isinstance(error, SpecError) else "input"
+            return error.exit_code, error.code, f"{count} problem{'s' * (count != 1)} in the {where}", ""
         return error.exit_code, error.code, str(error), error.hint
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED, "interrupted", "interrupted", AGAIN
@@ -63,8 +63,6 @@ def _usage(error: Any) -> tuple[str, str]:
 
 
 def _problems(error: BaseException) -> list[dict[str, object]]:
-    if not isinstance(error, SpecError | InputError):
-        return []
     return [
         {
             "at": each.at,
@@ -75,14 +73,18 @@ def _problems(error: BaseException) -> list[dict[str, object]]:
             "source": each.source,
             "text": str(each),
         }
-        for each in error.problems
+        for each in _found(error)
     ]
+
+
+def _found(error: BaseException) -> tuple[Problem, ...]:
+    """Return what an error found wrong with a document; others have problems that are mere text."""
+    found = getattr(error, "problems", ())
+    return tuple(each for each in found if isinstance(each, Problem))
 
 
 def _extra(error: BaseException) -> dict[str, Any]:
     match error:
-        case NotAgreedError():
-            return {"plan": error.plan, "digest": error.digest}
         case DestructiveError():
             return {"steps": list(error.steps)}
         case OwnershipError():
@@ -96,7 +98,8 @@ def _extra(error: BaseException) -> dict[str, Any]:
 
             report = error.report
             return {"report": text.to_dict(report)} if isinstance(report, assess.Report) else {}
-    return _extra_of_provider(error)
+    # Errors of the surfaces above say by themselves what else is to be known.
+    return getattr(error, "facts", None) or _extra_of_provider(error)
 
 
 def _extra_of_provider(error: BaseException) -> dict[str, Any]:

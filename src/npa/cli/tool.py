@@ -10,7 +10,7 @@ import typer
 
 from npa.cli import request, screen
 from npa.cli.options import OutputKind
-from npa.errors import InputError, Problem, ToolMissingError, UsageError
+from npa.errors import Problem, ToolMissingError, UsageError
 
 if TYPE_CHECKING:
     from npa.agent.server import Address
@@ -162,6 +162,8 @@ def _serve(app: Any, running: Any, address: Address, where: str, path: str) -> N
 
 
 def _payload(path: str | None, spec: str | None) -> Any:
+    from npa.agent.errors import InputError
+
     if path == spec == request.STDIN:
         raise UsageError("stdin can be one file only", hint="give `-` once")
     try:

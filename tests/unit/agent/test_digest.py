@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from npa.agent import digest
-from npa.errors import NotAgreedError
+from npa.agent.errors import NotAgreedError
 
 PLAN = {"steps": [{"key": "create:cluster"}]}
 

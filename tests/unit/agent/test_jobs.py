@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 from tests.fakes.tools import PATIENCE, Gate, Named, failing
 
-from npa.agent import jobs
-from npa.agent.jobs import BusyError, Job, Jobs
+from npa.agent.errors import BusyError
+from npa.agent.jobs import Job, Jobs
+from npa.api import failure
 from npa.errors import NotFoundError, RefusedError, UnhealthyError
 
 
@@ -41,7 +42,7 @@ def test_nothing_else_changes_the_same_thing_and_it_says_who_does() -> None:
 
     other = running.start(gate.tool(), Named(name="b"))
     gate.opened.set()
-    document, _ = jobs.described(caught.value)
+    document, _ = failure.described(caught.value)
     assert document["error"]["holder"] == {"job": job.id, "tool": "infra.fake.change", "since": job.created}
     assert job.id in str(caught.value)
     assert {ended(job)["state"], ended(other)["state"]} == {"done"}

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from npa.agent import server
+from npa.agent.errors import InputError
 from npa.agent.server import Address
-from npa.errors import InputError, UsageError
+from npa.errors import UsageError
 
 PEM = Path("x.pem")
 

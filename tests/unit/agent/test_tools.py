@@ -9,8 +9,9 @@ import jsonschema
 import pytest
 
 from npa.agent import registry
+from npa.agent.errors import InputError, NotAgreedError
 from npa.agent.tool import Tool
-from npa.errors import InputError, NotAgreedError, NotFoundError, SpecError
+from npa.errors import NotFoundError, SpecError
 from npa.plan.model import Event
 
 SPEC = """\
