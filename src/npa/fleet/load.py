@@ -112,10 +112,12 @@ class _Reader:
         target = cluster.target or each.target or defaults.target or self._spec.target or DEFAULT_TARGET
         claim = Claim(self._spec.name, project.key, model.named(each, index), backend.name, target)
         part = self._part(cluster, backend.name, at, written)
-        part.origins["name"] = f"{at}.name" if cluster.name else at
-        owner = "" if not each.region else f"projects[{number}]."
-        part.origins.setdefault("region", f"{owner}region")
-        part.origins.setdefault("project_id", f"projects[{number}].project_id")
+        part.said = {
+            "name": f"{at}.name" if cluster.name else at,
+            "region": f"projects[{number}].region" if each.region else "region",
+            "project_id": f"projects[{number}].project_id",
+            "subnet_id": f"projects[{number}].subnet_id",
+        }
         try:
             spec = backend.parse(claim, project, part, self._places, self._source)
         except SpecError as error:

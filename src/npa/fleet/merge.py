@@ -15,6 +15,7 @@ class Part:
     """A document put together from several places of a file; `origins` maps its paths to the file's."""
 
     home: str  # where what is missing belongs
+    said: dict[str, str] = field(default_factory=dict)  # where the fleet says what it owns
     value: dict[str, Any] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
 
@@ -29,7 +30,9 @@ class Part:
         return Document(self.value, found)
 
     def located(self, problem: Problem) -> Problem:
-        """Return a problem of the document as one of the file."""
+        """Return a problem of the document as one of the file; a path of the file itself stays."""
+        if problem.at.startswith((f"{self.home}.", "defaults.")):
+            return problem
         path = outer = problem.at
         while outer not in self.origins and outer:
             outer = outer[: max(outer.rfind("."), outer.rfind("["), 0)]

@@ -129,17 +129,17 @@ def _foreign(claim: Claim, part: Part, read: Document, source: str) -> Iterator[
     for key, hint in _OWNED.items():
         given = part.value.pop(key, "")
         if given not in ("", None):
-            yield _problem(read, key, f"`{key}` is the fleet's to say", hint, source)
+            yield _problem(part, read, key, f"`{key}` is the fleet's to say", hint, source)
     given = part.value.pop("name", claim.cluster)
     if given != claim.cluster:
         what = f"must be the cluster's own name, {claim.cluster!r}, not {str(given)[:60]!r}"
-        yield _problem(read, "name", what, "remove the line", source)
+        yield _problem(part, read, "name", what, "remove the line", source)
 
 
-def _problem(read: Document, key: str, message: str, hint: str, source: str) -> Problem:
+def _problem(part: Part, read: Document, key: str, message: str, hint: str, source: str) -> Problem:
     place = read.places.get(key)
     line, column = place.key if place else (0, 0)
-    return Problem(line, column, key, message, hint, source)
+    return Problem(line, column, part.origins[key], message, hint, source)
 
 
 def _identify(claim: Claim, project: Project, part: Part) -> None:
@@ -154,7 +154,7 @@ def _identify(claim: Claim, project: Project, part: Part) -> None:
     }
     for key, value in said.items():
         if value:
-            part.put(key, value, part.origins.get(key, key))
+            part.put(key, value, part.said.get(key, key))
 
 
 def _require_settings(spec: SoperatorSpec, read: Document, source: str) -> None:
