@@ -237,12 +237,13 @@ def test_the_schema_takes_what_is_read_and_refuses_what_is_not() -> None:
     validator.check_schema(validator.schema)
 
     assert not list(validator.iter_errors(mapping()))
-    for wrong in (
+    several: tuple[dict[str, Any], ...] = (
         {"projects": []},
         {"defaults": {"soperator": {"workers": WORKERS, "region": "x"}}},
         {"defaults": {"soperator": {"workers": [{"name": "x", "sise": 1}]}}},
         {"more": 1},
-    ):
+    )
+    for wrong in several:
         assert list(validator.iter_errors(mapping(**wrong))), wrong
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
@@ -120,40 +120,22 @@ def needs(spec: SoperatorSpec) -> tuple[Need, ...]:
 
 def needs_of(things: Inventory) -> tuple[Need, ...]:
     """Return what things need of each quota, sorted by name; quotas that they do not touch are left out."""
-    return _summed(_parts(things))
+    return summed(_parts(things))
 
 
-def _summed(parts: Iterable[Need]) -> tuple[Need, ...]:
-    summed: dict[str, Need] = {}
+def summed(parts: Iterable[Need]) -> tuple[Need, ...]:
+    """Return needs with those of one quota added up, sorted by name."""
+    found: dict[str, Need] = {}
     for each in parts:
-        before = summed.get(each.quota, Need(each.quota, 0, each.unit, 0))
-        summed[each.quota] = Need(
+        before = found.get(each.quota, Need(each.quota, 0, each.unit, 0))
+        found[each.quota] = Need(
             each.quota,
             before.amount + each.amount,
             each.unit,
             before.grown + each.grown,
             tuple(dict.fromkeys((*before.why, *each.why))),
         )
-    return tuple(summed[name] for name in sorted(summed) if summed[name].grown)
-
-
-def beyond(needed: Iterable[Need], owned: Iterable[Need]) -> tuple[Need, ...]:
-    """Return what is needed on top of what one cluster has already: its usage is in the records."""
-    has = {each.quota: each.amount for each in owned}
-    more = (
-        replace(
-            each,
-            amount=max(0, each.amount - has.get(each.quota, 0)),
-            grown=max(0, each.grown - has.get(each.quota, 0)),
-        )
-        for each in needed
-    )
-    return tuple(each for each in more if each.grown)
-
-
-def together(clusters: Iterable[Iterable[Need]]) -> tuple[Need, ...]:
-    """Return what several clusters need of each quota in all, sorted by name."""
-    return _summed(each for needed in clusters for each in needed)
+    return tuple(found[name] for name in sorted(found) if found[name].grown)
 
 
 def _parts(things: Inventory) -> Iterator[Need]:

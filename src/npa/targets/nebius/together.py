@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from npa.render.nebius import capacity, existing, identity, quotas
+from npa.render.nebius import capacity, existing, identity, quotas, several
 from npa.render.nebius.capacity import Owned, World
 from npa.render.nebius.identity import Identity
 from npa.render.nebius.quotas import Need
@@ -49,7 +49,7 @@ def _cluster(outside: Outside, spec: SoperatorSpec, options: NebiusOptions) -> C
     state: Mapping[str, Any] = worlds.state_of(outside, folder) if folder else {}
     cached = worlds.load_caches(folder) if folder else ()
     own = quotas.needs_of(existing.inventory_of(state, spec, cached=cached))
-    return Cluster(spec, who, quotas.beyond(quotas.needs(spec), own), tuple(existing.reserved(state)))
+    return Cluster(spec, who, several.beyond(quotas.needs(spec), own), tuple(existing.reserved(state)))
 
 
 def _surveys(provider: Nebius, clusters: Sequence[Cluster]) -> Mapping[str, Survey]:
@@ -74,7 +74,7 @@ def _by(clusters: Sequence[Cluster]) -> Iterator[tuple[Cluster, ...]]:
 def _faults(provider: Nebius, group: Sequence[Cluster], surveys: Mapping[str, Survey]) -> Iterator[str]:
     first = group[0].who
     survey = surveys[first.project_id]
-    summed = quotas.together(each.needs for each in group)
+    summed = several.together(each.needs for each in group)
     verdict = quotas.shortfalls(summed, survey.allowances, tenant=first.tenant_id, region=first.region)
     yield from map(str, (*verdict.blocking, *verdict.unreadable))
     spec = merged(group)
