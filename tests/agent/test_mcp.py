@@ -82,7 +82,7 @@ def test_a_tool_says_whether_it_only_looks(program: StdioServerParameters) -> No
     async def said(client: Client) -> None:
         for each in (await client.list_tools()).tools:
             assert each.annotations is not None
-            destroys = each.name in ("infra.soperator.deploy", "infra.soperator.destroy")
+            destroys = each.name.endswith((".deploy", ".destroy"))
             assert each.annotations.destructive_hint is destroys, each.name
             assert each.annotations.read_only_hint is not (destroys or each.name == "infra.jobs.stop"), (
                 each.name

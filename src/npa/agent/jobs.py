@@ -135,7 +135,7 @@ class Job:
             state = "done"
         except BaseException as error:  # the thread's end: whatever it was becomes the job's result
             result = failure.described(error)
-            state = "stopped" if isinstance(error, StoppedError) else "failed"
+            state = "stopped" if result[1] == failure.INTERRUPTED else "failed"
         with self._lock:
             self._result, self.state, self._ended = result, state, _now()
             listeners = tuple(self._listeners)

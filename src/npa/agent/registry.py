@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from npa.agent import inputs, outputs, soperator
+from npa.agent import fleet, inputs, outputs, soperator
 from npa.agent.errors import InputError
 from npa.agent.tool import DEGRADED, Heard, Tool
 from npa.errors import NotFoundError, Problem
@@ -108,7 +108,7 @@ SOPERATOR: tuple[Tool[Any], ...] = (
 
 def tools() -> tuple[Tool[Any], ...]:
     """Return every tool, in the order in which they are listed."""
-    return SOPERATOR
+    return (*SOPERATOR, *fleet.TOOLS)
 
 
 def find(name: str, known: Iterable[Tool[Any]]) -> Tool[Any]:

@@ -13,7 +13,7 @@ import yaml
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 from tests.agent import serving
-from tests.e2e.local.harness import CPU_POOL, Cluster, Npa
+from tests.e2e.local.harness import CPU_POOL, Cluster, Npa, finished
 
 HEAD = {"authorization": f"Bearer {serving.TOKEN.value}"}
 
@@ -86,3 +86,38 @@ async def destroyed(npa: Npa, name: str) -> None:
         )
 
     assert done.structured_content["status"] == "destroyed"
+
+
+FLEET = """\
+name: e2e-tools
+target: local
+region: us-central1
+defaults:
+  soperator: {workers: [{name: cpu, platform: cpu-d3, preset: 4vcpu-16gb}]}
+projects:
+  - name: team
+    clusters: [{name: e2e-one}, {name: e2e-two}]
+"""
+
+
+def run(npa: Npa, tool: str, **asked: Any) -> dict[str, Any]:
+    """Call a tool as a script does; it has to succeed."""
+    argv = (serving.NPA, "tool", "run", tool, "--input", "-")
+    done = finished(argv, npa.env, json.dumps(asked), serving.PATIENCE)
+    assert done.code == 0, str(done)
+    return done.json
+
+
+def test_a_fleet_is_deployed_and_destroyed_by_the_digests_of_its_plans(npa: Npa) -> None:
+    shown = run(npa, "infra.fleet.plan", spec=FLEET)
+    assert shown["refusals"] == []
+
+    made = run(npa, "infra.fleet.deploy", spec=FLEET, dry_run=False, digest=shown["digest"])
+
+    assert [each["status"] for each in made["result"]["clusters"]] == ["healthy", "healthy"]
+    assert run(npa, "infra.fleet.status", name="e2e-tools")["ok"] is True
+    ending = run(npa, "infra.fleet.destroy", name="e2e-tools")
+    ended = run(npa, "infra.fleet.destroy", name="e2e-tools", dry_run=False, digest=ending["digest"])
+    assert (ended["status"], ended["result"]["ok"]) == ("destroyed", True)
+    assert run(npa, "infra.fleet.list")["fleets"] == []
+    assert not npa.folder("e2e-one").exists()
