@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import socket
+import ssl
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -348,3 +351,21 @@ def test_the_program_serves_and_ends_with_ctrl_c(tmp_path: Path) -> None:
 
     assert {each["name"] for each in answer.json()["tools"]} == {each.name for each in registry.tools()}
     assert code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl, which makes the certificate")
+def test_the_program_serves_tls(tmp_path: Path) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+    made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+            "-keyout", str(key), "-out", str(certificate), "-days", "2", "-subj", "/CN=here",
+            "-addext", "subjectAltName=IP:127.0.0.1"]  # fmt: skip
+    subprocess.run(made, check=True, capture_output=True)
+    argv = ["serve", "--tls-certificate", str(certificate), "--tls-key", str(key)]
+    trusted = ssl.create_default_context(cafile=str(certificate))
+
+    with serving.program({"HOME": str(tmp_path)}, *argv) as (_, url):
+        answer = httpx.get(f"{url}/healthz", verify=trusted)
+
+    assert url.startswith("https://")
+    assert answer.json() == {"ok": True}

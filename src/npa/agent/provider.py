@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from npa.plan.model import Plan
     from npa.spec.model import SoperatorSpec
     from npa.targets.nebius.options import NebiusOptions
+    from npa.targets.nebius.phases import Agree
 
 OPTIONS = (
     "project",
@@ -42,13 +43,19 @@ def deploy(
         current = digests.digest("deploy", facts, public)
         raise NotAgreedError(NOT_SHOWN, public, current, hint=digests.PLAN_FIRST)
 
+    return nebius.deploy(spec, _options(asked), agreeing(facts, asked.digest), heard)
+
+
+def agreeing(facts: Mapping[str, Any], digest: str) -> Agree:
+    """Return what agrees to the one plan of this digest, and stops at any other, which is in the error."""
+
     def agree(plan: Plan, asks: bool) -> None:
         document = codec.encode(plan)
         current = digests.digest("deploy", facts, document)
-        if asks and current != asked.digest:
+        if asks and current != digest:
             raise NotAgreedError(NEXT_PLAN, document, current, hint=digests.PLAN_FIRST)
 
-    return nebius.deploy(spec, _options(asked), agree, heard)
+    return agree
 
 
 def status(name: str) -> tuple[Report, dict[str, Any]]:
