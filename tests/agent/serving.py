@@ -32,13 +32,12 @@ class Served:
     def __init__(self, app: App, jobs: Jobs) -> None:
         address = Address(port=0)
         self.jobs = jobs
-        self._bound = server.bind(address)
+        self._bound = server.listen(address)
         self.url = server.url(address, self._bound)
         self.server = Server(app, jobs, grace=5)
         self._thread = threading.Thread(target=self.server.run, args=([self._bound],), daemon=True)
 
     def __enter__(self) -> Served:
-        self._bound.listen()  # so that a request waits and is not refused before uvicorn has begun
         self._thread.start()
         return self
 

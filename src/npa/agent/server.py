@@ -62,7 +62,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def bind(address: Address) -> socket.socket:
+def listen(address: Address) -> socket.socket:
     """Return a socket that listens; raise UsageError where that cannot be."""
     check(address)
     host = "127.0.0.1" if address.host == "localhost" else address.host
@@ -71,6 +71,7 @@ def bind(address: Address) -> socket.socket:
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, address.port))
+        bound.listen(128)  # at once: whoever is told of the address may come before uvicorn takes over
     except OSError as error:
         bound.close()
         what = f"{address.host}:{address.port}: {(error.strerror or str(error)).lower()}"

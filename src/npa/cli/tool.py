@@ -149,7 +149,7 @@ def mcp(
 def _serve(app: Any, running: Any, address: Address, where: str, path: str) -> None:
     from npa.agent import server
 
-    with server.bind(address) as bound:
+    with server.listen(address) as bound:
         served = server.Server(app, running, address)
         screen.progress(f"serving {server.url(address, bound)}{path}")
         screen.progress(f"the token is in {where}; Ctrl-C ends")

@@ -41,14 +41,13 @@ def test_with_both_other_machines_are_let_in() -> None:
 
 
 def test_a_port_that_is_taken_is_told() -> None:
-    with server.bind(Address(port=0)) as taken:
-        taken.listen()
+    with server.listen(Address(port=0)) as taken:
         with pytest.raises(UsageError, match="in use"):
-            server.bind(Address(port=taken.getsockname()[1]))
+            server.listen(Address(port=taken.getsockname()[1]))
 
 
 def test_a_free_port_is_named() -> None:
     address = Address(port=0)
 
-    with server.bind(address) as bound:
+    with server.listen(address) as bound:
         assert server.url(address, bound) == f"http://127.0.0.1:{bound.getsockname()[1]}"
