@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import ssl
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,7 @@ def is_loopback(host: str) -> bool:
 def listen(address: Address) -> socket.socket:
     """Return a socket that listens; raise UsageError where that cannot be."""
     check(address)
+    _read_certificate(address)
     host = "127.0.0.1" if address.host == "localhost" else address.host
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
@@ -77,6 +79,18 @@ def listen(address: Address) -> socket.socket:
         what = f"{address.host}:{address.port}: {(error.strerror or str(error)).lower()}"
         raise UsageError(what, hint="choose another `--port`; 0 takes one that is free") from error
     return bound
+
+
+def _read_certificate(address: Address) -> None:
+    """Raise UsageError for a certificate that cannot be used, before anybody is told of the server."""
+    if not address.certificate:
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(address.certificate, address.key)
+    except OSError as error:  # ssl.SSLError is one
+        why = "is no certificate in PEM, or not of this key" if isinstance(error, ssl.SSLError) else ""
+        what = f"{address.certificate}: {why or (error.strerror or str(error)).lower()}"
+        raise UsageError(what, hint="give files that can be read, the key without a password") from error
 
 
 def url(address: Address, bound: socket.socket) -> str:

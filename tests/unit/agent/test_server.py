@@ -41,9 +41,8 @@ def test_with_both_other_machines_are_let_in() -> None:
 
 
 def test_a_port_that_is_taken_is_told() -> None:
-    with server.listen(Address(port=0)) as taken:
-        with pytest.raises(UsageError, match="in use"):
-            server.listen(Address(port=taken.getsockname()[1]))
+    with server.listen(Address(port=0)) as taken, pytest.raises(UsageError, match="in use"):
+        server.listen(Address(port=taken.getsockname()[1]))
 
 
 def test_a_free_port_is_named() -> None:
@@ -51,3 +50,16 @@ def test_a_free_port_is_named() -> None:
 
     with server.listen(address) as bound:
         assert server.url(address, bound) == f"http://127.0.0.1:{bound.getsockname()[1]}"
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [pytest.param(None, "no such file", id="absent"), pytest.param("junk", "no certificate", id="junk")],
+)
+def test_a_certificate_that_cannot_be_used_is_told(content: str | None, why: str, tmp_path: Path) -> None:
+    pem = tmp_path / "x.pem"
+    if content is not None:
+        pem.write_text(content)
+
+    with pytest.raises(UsageError, match=why):
+        server.listen(Address(port=0, certificate=pem, key=pem))
