@@ -51,6 +51,12 @@ def test_a_cluster_is_deployed_over_http_and_destroyed_over_mcp(npa: Npa, client
     assert cluster.lab_pid() == 0
 
     begun = client.post("/infra/soperator/deploy", json={**asked, "digest": plan["digest"]})
+    client.delete(begun.json()["links"]["self"])
+    kinds, job = end(client, begun.json()["id"])
+    assert (job["state"], job["exit_code"], kinds[-1]) == ("stopped", 130, "end")
+    plan = client.post("/infra/soperator/plan", json={"spec": spec}).json()  # of what is left to do
+
+    begun = client.post("/infra/soperator/deploy", json={**asked, "digest": plan["digest"]})
     second = client.post("/infra/soperator/deploy", json={**asked, "digest": plan["digest"]})
     kinds, job = end(client, begun.json()["id"])
 
