@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import threading
 import time
@@ -18,13 +19,15 @@ from npa.agent import registry
 from npa.agent.errors import BusyError
 from npa.agent.tool import Tool
 from npa.api import failure
-from npa.errors import NotFoundError, RefusedError, StoppedError
+from npa.errors import NotFoundError, NpaError, RefusedError, StoppedError
 from npa.plan.model import Event
 from npa.spec.base import Model
 
 KEPT = 200  # ended jobs
 EVENTS = 5000  # of one job; the oldest are dropped first
 MOST = 16  # that run at a time
+
+LOG = logging.getLogger("npa.agent")
 
 State = Literal["running", "done", "failed", "stopped"]
 
@@ -134,6 +137,8 @@ class Job:
             result = registry.call(self.tool, asked, self._hear)
             state = "done"
         except BaseException as error:  # the thread's end: whatever it was becomes the job's result
+            if not isinstance(error, NpaError):
+                LOG.error("job %s: unexpected", self.id, exc_info=error)
             result = failure.described(error)
             state = "stopped" if result[1] == failure.INTERRUPTED else "failed"
         with self._lock:

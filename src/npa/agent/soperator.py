@@ -11,7 +11,7 @@ from npa.agent import inputs, outputs, provider
 from npa.agent.errors import InputError
 from npa.agent.tool import Heard
 from npa.api import checked
-from npa.errors import Problem
+from npa.errors import NotFoundError, Problem
 from npa.health import explain, text
 from npa.plan import codec, guard
 from npa.plan import text as plan_text
@@ -72,6 +72,7 @@ def status(asked: inputs.NameInput, _: Heard) -> outputs.Status:
     report, installation = (
         provider.status(asked.name) if place == "nebius" else (api.status(asked.name), None)
     )
+    require_there(asked.name, place, report.target)
     return outputs.Status(
         ok=report.ok,
         name=asked.name,
@@ -90,6 +91,7 @@ def destroy(asked: inputs.DestroyInput, heard: Heard) -> outputs.Destroyed:
         made = provider.plan_destroy(asked.name, force=asked.force)
     else:
         made = api.plan_destroy(asked.name, options=options)
+    require_there(asked.name, place, made.target)
     document = codec.encode(made)
     current = digests.digest("destroy", {"name": asked.name, "force": asked.force, "target": place}, document)
     result: dict[str, Any] | None = None
@@ -195,6 +197,13 @@ def _facts(spec: SoperatorSpec, asked: inputs.PlanInput) -> dict[str, Any]:
 
 def _options(asked: inputs.PlanInput) -> Options:
     return Options(asked.force, asked.force_steps, asked.wait_for_jobs_seconds)
+
+
+def require_there(name: str, said: str, found: str) -> None:
+    """Raise NotFoundError where a cluster of the name is elsewhere than the caller says."""
+    if said != found:
+        what = f"no cluster {name!r} on target {said}: the one of this name is on {found}"
+        raise NotFoundError(what, hint=f"say `target` {found} if that one is meant")
 
 
 def _refuse_options(asked: inputs.DeployInput, target: str) -> None:

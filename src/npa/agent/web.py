@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from npa.agent import openapi, registry, stream
 from npa.agent.guard import MAX_BODY, App, Guard, refusal
-from npa.agent.jobs import Job, Jobs
+from npa.agent.jobs import LOG, Job, Jobs
 from npa.agent.token import Token
 from npa.agent.tool import Tool
 from npa.api import failure
@@ -27,6 +27,7 @@ from npa.spec.base import Model
 Handler = Callable[[Request], Awaitable[Response]]
 JOBS = "npa.jobs/v1"
 TOOLS = "npa.tools/v1"
+UNEXPECTED = 500
 
 
 def app(tools: Sequence[Tool[Any]], jobs: Jobs, token: Token) -> App:
@@ -175,6 +176,8 @@ def _no_constant(word: str) -> None:
 
 
 def _failed(error: Exception) -> Response:
+    if status_of(error) == UNEXPECTED:
+        LOG.error("unexpected", exc_info=error)
     document, _ = failure.described(error)
     if isinstance(error, SpecError):
         document["apiVersion"] = catalog.API_VERSION
@@ -189,7 +192,7 @@ def status_of(error: BaseException) -> int:
         return 409
     if isinstance(error, NpaError):
         return 400 if error.exit_code == 2 else 502
-    return 500
+    return UNEXPECTED
 
 
 async def _http_error(_: Request, error: Exception) -> Response:

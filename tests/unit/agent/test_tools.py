@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from npa.agent import registry
+from npa.agent import registry, soperator
 from npa.agent.errors import InputError, NotAgreedError
 from npa.agent.tool import Tool
 from npa.errors import NotFoundError, SpecError
@@ -206,3 +206,11 @@ def test_what_needs_a_digest_says_that_it_may_destroy() -> None:
 
     assert with_digest
     assert {tool.effect for tool in with_digest} == {"destroys"}
+
+
+def test_a_cluster_of_the_name_elsewhere_is_another_one() -> None:
+    with pytest.raises(NotFoundError, match="is on local") as caught:
+        soperator.require_there("lab", "kubernetes", "local")
+
+    soperator.require_there("lab", "local", "local")
+    assert "target" in caught.value.hint

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -126,3 +127,12 @@ def test_what_is_not_installed_is_told_with_what_to_do(
     assert main([command]) == 1
 
     assert "pip install 'npa[agent]'" in capsys.readouterr().err
+
+
+def test_the_command_line_begins_without_what_serves_programs() -> None:
+    code = (
+        "import sys, npa.cli.app; "
+        "sys.exit(bool({'npa.agent', 'mcp', 'starlette', 'uvicorn', 'pydantic'} & sys.modules.keys()))"
+    )
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
