@@ -129,7 +129,7 @@ def read(tool: Tool[Any], payload: object) -> Model:
         )
     try:
         json.dumps(payload, ensure_ascii=False).encode()
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         # A lone surrogate fits into JSON, and into no file and no other program.
         raise InputError([Problem(0, 0, "", "a string in it is not text", "write it as UTF-8")]) from None
     try:

@@ -58,9 +58,11 @@ def _folder(env: Mapping[str, str]) -> Path:
 def _load(path: Path) -> Token:
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     with os.fdopen(fd, encoding="utf-8", errors="replace") as file:
-        mode = os.fstat(fd).st_mode
-        if not stat.S_ISREG(mode) or stat.S_IMODE(mode) & 0o077:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode) or stat.S_IMODE(found.st_mode) & 0o077:
             raise RefusedError(f"{path}: others may read the token", hint=f"chmod 600 {path}")
+        if found.st_uid not in (0, os.geteuid()):
+            raise RefusedError(f"{path}: belongs to somebody else", hint="name another file, or remove it")
         return _checked(file.read(4096).strip(), str(path))
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -58,6 +59,17 @@ def test_a_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
         token.find(path)
 
     assert caught.value.hint == f"chmod 600 {path}"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_file_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text(SECRET)
+    path.chmod(0o600)
+    os.chown(path, 12_345, 12_345)
+
+    with pytest.raises(RefusedError, match="belongs to somebody else"):
+        token.find(path)
 
 
 @pytest.mark.parametrize("value", ["", "short", "with a space in the middle", "caf\u00e9" * 6])
