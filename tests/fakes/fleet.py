@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -86,6 +86,10 @@ class FakeBackend:
     def preflight(self, members: Sequence[Member], options: Options) -> tuple[Lack, ...]:
         """Return what the test says is lacking."""
         return self._world.lacks
+
+    def moment(self) -> AbstractContextManager[None]:
+        """Share nothing."""
+        return nullcontext()
 
     def identity(self, claim: Claim) -> Lookup[Identity]:
         """Look into the world."""

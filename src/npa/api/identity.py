@@ -44,10 +44,9 @@ def _local(name: str) -> Lookup[Identity]:
 
 
 def _nebius(name: str) -> Lookup[Identity]:
-    from npa.targets.nebius import checkout, records
-    from npa.targets.nebius.outside import Outside
+    from npa.targets.nebius import checkout, config, records
 
-    folder = checkout.locate(Outside().root, name)
+    folder = checkout.locate(config.work_root(), name)
     if folder is None:
         return Absent()
     record = records.load_sidecar(folder)

@@ -15,6 +15,7 @@ backend's own business.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -87,6 +88,9 @@ class Backend(Protocol):
 
     def preflight(self, members: Sequence[Member], options: Options) -> tuple[Lack, ...]:
         """Return everything that stands against making all of these, needs summed; changes nothing."""
+
+    def moment(self) -> AbstractContextManager[None]:
+        """Return a block in which many clusters are looked at: what they share may be read once."""
 
     def identity(self, claim: Claim) -> Lookup[Identity]:
         """Return what is there under a cluster's name, whoever made it."""

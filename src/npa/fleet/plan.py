@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from npa.errors import NpaError
-from npa.fleet import ownership, select
+from npa.fleet import glance, ownership, select
 from npa.fleet.backends import Lack, Options, Planned
 from npa.fleet.errors import FleetRefusedError
 from npa.fleet.member import Claim, Fleet, Member
@@ -20,7 +19,6 @@ from npa.slurm.lookup import Absent, Found
 SCHEMA = "npa.fleet.plan/v1"
 GONE = "already gone: only its record is left"
 NOT_OURS = "already gone: the cluster of this name is another, and is left alone"
-SIDE_BY_SIDE = 8  # plans are reads, and wait for programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ def deploy(fleet: Fleet, selection: Selection, options: Options, outside: Outsid
     ours = {each.claim: each for each in members if each.claim in notes}
     lacks += _preflight(tuple(ours.values()), options, outside)
     planned, refused = _each(
-        tuple(ours), lambda claim: outside.backend(claim.backend).plan(ours[claim], options)
+        tuple(ours), lambda claim: outside.backend(claim.backend).plan(ours[claim], options), outside
     )
     lacks += refused
     records, _ = outside.store(fleet.name).records()
@@ -115,7 +113,9 @@ def destroy(name: str, selection: Selection, options: Options, outside: Outside)
     known = {each.claim: each for each in records}
     gone = {claim: why for claim in claims if (why := _gone(known[claim], outside))}
     left = tuple(claim for claim in claims if claim not in gone)
-    planned, refused = _each(left, lambda claim: outside.backend(claim.backend).plan_destroy(claim, options))
+    planned, refused = _each(
+        left, lambda claim: outside.backend(claim.backend).plan_destroy(claim, options), outside
+    )
     planned |= {claim: Planned({}, (why,), 0) for claim, why in gone.items()}
     items = tuple(Item(claim, planned.get(claim), gone.get(claim, "")) for claim in claims)
     return FleetPlan(name, "destroy", items, tuple(_distinct([*lacks, *refused])))
@@ -158,18 +158,16 @@ def _preflight(members: Sequence[Member], options: Options, outside: Outside) ->
 
 
 def _each(
-    claims: Sequence[Claim], ask: Callable[[Claim], Planned]
+    claims: Sequence[Claim], ask: Callable[[Claim], Planned], outside: Outside
 ) -> tuple[dict[Claim, Planned], list[Lack]]:
     """Ask for each plan, several side by side; what fails or is refused is a lack."""
     planned: dict[Claim, Planned] = {}
     lacks = []
-    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        waiting = [(claim, pool.submit(ask, claim)) for claim in claims]
-        for claim, future in waiting:
-            try:
-                planned[claim] = future.result()
-            except NpaError as error:
-                lacks.append(Lack(claim.label, str(error), error.hint))
+    for claim, future in glance.each(claims, ask, outside):
+        try:
+            planned[claim] = future.result()
+        except NpaError as error:
+            lacks.append(Lack(claim.label, str(error), error.hint))
     lacks += [Lack(claim.label, *each.refusal) for claim, each in planned.items() if each.refusal]
     return planned, lacks
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,12 @@ class SoperatorBackend:
         from npa.fleet import needs
 
         return needs.lacks(members, self.identity, check=options.check)
+
+    def moment(self) -> AbstractContextManager[None]:
+        """Read once what runs on this machine."""
+        from npa.api import moment
+
+        return moment.moment()
 
     def identity(self, claim: Claim) -> Lookup[Identity]:
         """Return what is there under the name."""

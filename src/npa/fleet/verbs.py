@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Lock
 
 from npa.errors import NotFoundError, NpaError, StoppedError
-from npa.fleet import network, ownership, plan, select
+from npa.fleet import glance, network, ownership, plan, select
 from npa.fleet.backends import Condition, Heard, Options
 from npa.fleet.crew import failed
 from npa.fleet.member import Claim, Member
@@ -20,8 +19,6 @@ from npa.fleet.run import Run
 from npa.fleet.select import Selection
 from npa.fleet.store import Store
 from npa.slurm.lookup import Absent, Found, Unknown
-
-SIDE_BY_SIDE = 8
 
 
 def deploy(
@@ -118,8 +115,8 @@ def status(
     known = {each.claim.cluster: each for each in records}
     claims = [*(each.claim for each in records), *_unrecorded(members or (), known)]
     chosen = select.chosen(claims, selection)
-    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        outcomes = tuple(pool.map(lambda each: _seen(each, known.get(each.cluster), outside), chosen))
+    looked = glance.each(chosen, lambda each: _seen(each, known.get(each.cluster), outside), outside)
+    outcomes = tuple(future.result() for _, future in looked)
     return Result(name, "status", outcomes, unreadable=wrong, next_command=_look(outcomes))
 
 
