@@ -68,7 +68,7 @@ def deploy(asked: DeployInput, heard: Heard) -> Changed:
             force=asked.force,
             wait_for_jobs=asked.wait_for_jobs_seconds,
         )
-        return _changed(made, asked, _run(run, heard))
+        return _changed(made, asked, followed(run, heard))
     return _changed(made, asked, None)
 
 
@@ -84,7 +84,7 @@ def destroy(asked: DestroyInput, heard: Heard) -> Changed:
             fail_fast=asked.fail_fast,
             force=asked.force,
         )
-        return _changed(made, asked, _run(run, heard))
+        return _changed(made, asked, followed(run, heard))
     return _changed(made, asked, None)
 
 
@@ -161,7 +161,7 @@ def _changed(made: FleetPlan, asked: DeployInput | DestroyInput, result: dict[st
     )
 
 
-def _run(run: Run, heard: Heard) -> dict[str, Any]:
+def followed(run: Run, heard: Heard) -> dict[str, Any]:
     """Follow a run to its end; raises FleetFailedError, with what became of each, unless all is as asked."""
     with run:
         for event in run:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from tests.fakes.tools import PATIENCE
 
-from npa.agent import registry
+from npa.agent import fleet, registry
 from npa.agent.errors import InputError, NotAgreedError
-from npa.errors import NotFoundError, UsageError
-from npa.fleet.errors import FleetRefusedError, FleetSpecError
+from npa.api import failure
+from npa.errors import NotFoundError, StoppedError, UsageError
+from npa.fleet.errors import FleetFailedError, FleetRefusedError, FleetSpecError
+from npa.fleet.member import Claim
+from npa.fleet.result import Outcome
+from npa.fleet.run import Run
 from npa.plan.model import Event
 
 FLEET = """\
@@ -126,3 +134,61 @@ def test_a_file_may_not_be_named() -> None:
 
 def test_the_schema_is_that_of_the_file() -> None:
     assert "projects" in call("infra.fleet.schema")["spec"]["properties"]
+
+
+CLAIMS = tuple(Claim("lab", "team", name, "soperator", "local") for name in ("alpha", "bravo", "charlie"))
+
+
+def until(look: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not look():
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.005)
+
+
+def run(status: str = "healthy") -> Run:
+    def work(claim: Claim, heard: Callable[[Event], None]) -> Outcome:
+        heard(Event("started", "create", "create it"))
+        heard(Event("done", "create", "create it"))
+        bad = claim.cluster == "bravo" and status != "healthy"
+        return Outcome(claim, status if bad else "healthy", not bad)
+
+    return Run("lab", "deploy", CLAIMS, work, lock=nullcontext, concurrency=1)
+
+
+def test_a_run_is_told_cluster_by_cluster() -> None:
+    heard: list[Event] = []
+
+    result = fleet.followed(run(), heard.append)
+
+    assert result["ok"] is True
+    assert [each.step for each in heard[:3]] == ["team/alpha", "team/alpha/create", "team/alpha/create"]
+    assert [each.kind for each in heard[:4]] == ["note", "started", "done", "note"]
+
+
+def test_one_cluster_that_fails_hides_no_other() -> None:
+    with pytest.raises(FleetFailedError) as caught:
+        fleet.followed(run("failed"), _unheard)
+
+    document, code = failure.described(caught.value)
+    assert code == 5
+    assert [each["status"] for each in document["clusters"]] == ["healthy", "failed", "healthy"]
+    assert (document["ok"], document["error"]["code"]) == (False, "fleet-failed")
+
+
+def test_a_run_that_is_stopped_says_what_became_of_each() -> None:
+    def work(claim: Claim, heard: Callable[[Event], None]) -> Outcome:
+        if claim.cluster == "bravo":
+            until(lambda: running.cancelled)
+        heard(Event("started", "create", "create it"))
+        return Outcome(claim, "healthy", True)
+
+    def stop(_: Event) -> None:
+        raise StoppedError("stop")
+
+    running = Run("lab", "deploy", CLAIMS, work, lock=nullcontext, concurrency=1)
+    with pytest.raises(FleetFailedError) as caught:
+        fleet.followed(running, stop)
+
+    statuses = [each["status"] for each in caught.value.result["clusters"]]
+    assert (caught.value.exit_code, statuses[1:]) == (130, ["interrupted", "interrupted"])
