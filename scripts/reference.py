@@ -15,6 +15,7 @@ import typer
 from npa import errors
 from npa.agent import errors as agent_errors
 from npa.cli.app import app
+from npa.fleet import errors as fleet_errors
 from npa.spec import explain
 from npa.targets.nebius import result
 
@@ -27,6 +28,7 @@ EXIT_CODES = (
     ("2", "the command line or the spec is not right; nothing was touched"),
     ("3", "understood and refused; nothing was touched"),
     ("4", "the cluster is there and not well"),
+    ("5", "of a fleet: some clusters are as asked, and others failed"),
     ("130", "interrupted with Ctrl-C; run the same command again to go on"),
 )
 
@@ -158,6 +160,7 @@ def _words() -> dict[str, type[errors.NpaError]]:
     """Return the first error of each word; those of one target are errors of their own modules."""
     assert result.SoperatorStateCaptureError.code, "imported, so that it is among them"
     assert agent_errors.BusyError.code, "this too"
+    assert fleet_errors.FleetRefusedError.code, "and this"
     words: dict[str, type[errors.NpaError]] = {}
     for each in _errors():
         words.setdefault(each.code, each)
@@ -166,7 +169,10 @@ def _words() -> dict[str, type[errors.NpaError]]:
 
 def _errors(top: type[errors.NpaError] = errors.NpaError) -> Iterator[type[errors.NpaError]]:
     yield top
-    for each in top.__subclasses__():
+    # in the order of their modules and not in that of their imports, which is another in every program
+    for each in sorted(
+        top.__subclasses__(), key=lambda one: (one.__module__ != errors.__name__, one.__module__)
+    ):
         yield from _errors(each)
 
 

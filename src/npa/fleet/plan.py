@@ -112,7 +112,9 @@ def destroy(name: str, selection: Selection, options: Options, outside: Outside)
     claims = select.chosen([each.claim for each in records], selection) if records else ()
     known = {each.claim: each for each in records}
     gone = {claim: why for claim in claims if (why := _gone(known[claim], outside))}
-    left = tuple(claim for claim in claims if claim not in gone)
+    lacks += [lack for claim in claims if claim not in gone for lack in _foreign(known[claim], outside)]
+    refused_already = {each.about for each in lacks}
+    left = tuple(each for each in claims if each not in gone and each.label not in refused_already)
     planned, refused = _each(
         left, lambda claim: outside.backend(claim.backend).plan_destroy(claim, options), outside
     )
@@ -127,6 +129,14 @@ def _gone(record: Record, outside: Outside) -> str:
     if isinstance(there, Absent):
         return GONE
     return NOT_OURS if isinstance(there, Found) and another(record, there.value.value) else ""
+
+
+def _foreign(record: Record, outside: Outside) -> Iterator[Lack]:
+    """Yield why a recorded cluster may not be ended: it is not ours, or nobody can tell."""
+    try:
+        ownership.require(record.claim, record, outside.there(record.claim))
+    except NpaError as error:
+        yield Lack(record.claim.label, str(error), error.hint)
 
 
 def another(record: Record, found: str) -> bool:

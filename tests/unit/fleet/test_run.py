@@ -261,3 +261,15 @@ def test_a_damaged_record_stops_what_needs_it_and_hides_nothing_else(tmp_path: P
         with pytest.raises(FleetRefusedError, match="alpha"):
             made.require()
     assert plan.destroy("lab", Selection(clusters=("bravo",)), OPTIONS, given).ok
+
+
+def test_nothing_is_ended_that_nobody_can_tell_of(tmp_path: Path) -> None:
+    world = World()
+    given = outside(tmp_path, world)
+    verbs.deploy(plan.deploy(fleet(*NAMES), ALL, OPTIONS, given), OPTIONS, given).result()
+    world.unreadable.add("bravo")
+    shown = plan.destroy("lab", ALL, OPTIONS, given)
+
+    with pytest.raises(FleetRefusedError, match="cannot tell"):
+        verbs.destroy(shown, OPTIONS, given)
+    assert len(world.clusters) == len(NAMES)
