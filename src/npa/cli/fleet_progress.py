@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 
     from npa.fleet.crew import FleetEvent
     from npa.fleet.member import Claim
+    from npa.fleet.result import Outcome
 
 Listener = Callable[["FleetEvent"], None]
 REDRAW = 0.1  # seconds at least between two pictures of the table
 _WAITING = "waiting"
+_CLAIM = ("project", "cluster", "target")
+_SECONDS = 5  # characters
 
 
 @contextmanager
@@ -50,12 +53,16 @@ class Lines:
 def sentence(event: FleetEvent) -> str:
     """Say an event in a line."""
     if event.outcome:
-        said = event.outcome.message
-        return f"{event.outcome.status}{f': {said}' if said else ''} ({event.seconds:.1f}s)"
+        return f"{ended(event.outcome)} ({event.seconds:.1f}s)"
     said = "begins" if event.kind == "began" else event.message
     if event.kind == "progress" and event.fraction is not None:
         said += f" ({event.fraction:.0%})"
     return said
+
+
+def ended(outcome: Outcome) -> str:
+    """Say how a cluster ended."""
+    return f"{outcome.status}: {outcome.message}" if outcome.message else outcome.status
 
 
 @dataclass(slots=True)
@@ -74,7 +81,8 @@ class Row:
             self.began = now
         if event.outcome:
             self.status, self.seconds = event.outcome.status, event.seconds
-        if event.kind != "done":
+            self.phase = ended(event.outcome)
+        elif event.kind != "done":
             self.phase = sentence(event)
 
     @property
@@ -101,13 +109,15 @@ def _table(claims: Sequence[Claim]) -> Iterator[Listener]:
             rows[event.project, event.cluster].hear(event, now)
             if event.outcome or now - drawn >= REDRAW:
                 drawn = now
-                live.update(picture(tuple(rows.values()), now, console.height), refresh=True)
+                live.update(picture(tuple(rows.values()), now, console.height, console.width), refresh=True)
 
-        live.update(picture(tuple(rows.values()), time.monotonic(), console.height), refresh=True)
+        live.update(
+            picture(tuple(rows.values()), time.monotonic(), console.height, console.width), refresh=True
+        )
         yield heard
 
 
-def picture(rows: Sequence[Row], now: float, height: int) -> Table:
+def picture(rows: Sequence[Row], now: float, height: int, width: int) -> Table:
     """Return the table of as many clusters as fit, those first that somebody should look at."""
     from rich import box
     from rich.table import Table as Made
@@ -116,8 +126,13 @@ def picture(rows: Sequence[Row], now: float, height: int) -> Table:
     colours = {"healthy": "green", "absent": "green", "degraded": "yellow"}
     fits = max(1, height - 4)
     table = Made(box=box.SIMPLE_HEAD, expand=False)
-    for name in ("project", "cluster", "target", "phase", "time"):
-        table.add_column(name, no_wrap=True, overflow="ellipsis")
+    known = {each: max(len(each), *(len(getattr(row.claim, each)) for row in rows)) for each in _CLAIM}
+    for name, most in known.items():
+        table.add_column(name, no_wrap=True, overflow="ellipsis", width=most)
+    # a long message makes its own column short, and no other
+    left = width - sum(known.values()) - _SECONDS - 2 * (len(known) + 2) - 2
+    table.add_column("phase", no_wrap=True, overflow="ellipsis", max_width=max(left, 10))
+    table.add_column("time", no_wrap=True, width=_SECONDS)
     chosen = sorted(rows, key=lambda each: each.order)[:fits] if len(rows) > fits else rows
     for each in chosen:
         spent = each.seconds if each.status else now - each.began if each.began else 0.0

@@ -179,14 +179,17 @@ def test_the_table_shows_those_first_that_somebody_should_look_at() -> None:
     rows = [fleet_progress.Row(each.claim) for each in fleet(*(f"c-{n:02}a" for n in range(20))).members]
     rows[3].hear(FleetEvent("began", "team", "c-03a"), 1.0)
     rows[3].hear(FleetEvent("started", "team", "c-03a", "start [bold]lab"), 1.0)
-    rows[7].hear(FleetEvent("ended", "team", "c-07a", seconds=2.0, outcome=outcome("failed", "no")), 1.0)
+    rows[7].hear(
+        FleetEvent("ended", "team", "c-07a", seconds=2.0, outcome=outcome("failed", "no " * 90)), 1.0
+    )
     console = Console(width=100, height=9, force_terminal=False)
     with console.capture() as shown:
-        console.print(fleet_progress.picture(rows, 4.0, console.height))
+        console.print(fleet_progress.picture(rows, 4.0, console.height, console.width))
     lines = [line.split() for line in shown.get().splitlines() if "c-" in line]
 
     assert lines[0] == ["team", "c-03a", "local", "start", "[bold]lab", "3s"]
     assert lines[1][:4] == ["team", "c-07a", "local", "failed:"]
+    assert lines[1][-1] == "2s", "a long message hides nothing else"
     assert len(lines) == 5
     assert "1 of 20 ended" in shown.get()
 
