@@ -139,7 +139,7 @@ class Provider:
 
     def _create(self, kind: Kind, body: bytes, _: grpc.ServicerContext, __: Fault) -> Any:
         asked = kind.message("Create{one}Request").FromString(body)
-        key = f"{kind.one.lower()}-{self.calls.count(f'{kind.one}Service/Create')}"
+        key = f"vpc{kind.one.lower()}-{self.calls.count(f'{kind.one}Service/Create')}"
         made = metadata(key, asked.metadata.parent_id, asked.metadata.name)
         self.held.setdefault(kind.held, []).append(kind.message("{one}")(metadata=made, spec=asked.spec))
         return common.Operation(id="operation-1", resource_id=key, status=Status(code=0))
@@ -240,11 +240,15 @@ def block(key: str, *, limit: int, usage: int, tenant: str = "tenant-1") -> capa
 
 
 def cluster(
-    key: str, *, project: str = "project-1", endpoint: str = "https://k8s.example:443"
+    key: str,
+    *,
+    project: str = "project-1",
+    endpoint: str = "https://k8s.example:443",
+    name: str = "soperator-quick",
 ) -> mk8s.Cluster:
     """Return a running Kubernetes cluster."""
     return mk8s.Cluster(
-        metadata=metadata(key, project, "soperator-quick"),
+        metadata=metadata(key, project, name),
         status=mk8s.ClusterStatus(
             state=mk8s.ClusterStatus.State.RUNNING,
             control_plane=mk8s.ControlPlaneStatus(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from npa.api.identity import Identity
 from npa.errors import DestructiveError, Problem, SpecError, UnhealthyError
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from npa.plan.model import Plan
     from npa.spec.model import SoperatorSpec
     from npa.targets.base import Options as ApiOptions
+    from npa.targets.nebius.looking import Seen
     from npa.targets.nebius.options import NebiusOptions
+    from npa.targets.nebius.phases import Agree
 
 # What the fleet says of a cluster, and so its own part of the file may not.
 _OWNED = {
@@ -34,10 +36,34 @@ _IMAGE = "build:image"
 _INSPECTED = "each of Terraform's plans is inspected before it is applied"
 
 
+class Provider(Protocol):
+    """The verbs of clusters at the provider, as `npa.api.nebius` has them."""
+
+    def check_all(self, asked: Sequence[tuple[SoperatorSpec, NebiusOptions]]) -> tuple[str, ...]:
+        """Return everything that stands against making several clusters at once."""
+
+    def deploy(
+        self, spec: SoperatorSpec, options: NebiusOptions, agree: Agree, heard: Heard
+    ) -> dict[str, Any]:
+        """Make a cluster what its spec asks for."""
+
+    def status(self, name: str, options: NebiusOptions) -> Seen:
+        """Return what is known of an installation."""
+
+    def plan_destroy(self, name: str, options: NebiusOptions, *, force: bool = False) -> Plan:
+        """Return what a destroy would end."""
+
+    def destroy(self, name: str, options: NebiusOptions, *, heard: Heard) -> dict[str, Any]:
+        """End an installation."""
+
+
 class SoperatorBackend:
-    """Slurm clusters on any of the targets."""
+    """Slurm clusters on any of the targets; tests give their own provider."""
 
     name = BUILT_IN
+
+    def __init__(self, provider: Provider | None = None) -> None:
+        self._given = provider
 
     def parse(
         self, claim: Claim, project: Project, part: Part, places: dict[str, Place], source: str
@@ -57,7 +83,7 @@ class SoperatorBackend:
         """Return what the machine or the provider lacks for all of them together."""
         from npa.fleet import needs
 
-        return needs.lacks(members, self.identity, check=options.check)
+        return needs.lacks(members, self.identity, self._nebius if options.check else None)
 
     def moment(self) -> AbstractContextManager[None]:
         """Read once what runs on this machine."""
@@ -85,7 +111,7 @@ class SoperatorBackend:
         from npa import api
 
         if member.claim.target == "nebius":
-            return _deploy_nebius(member, heard)
+            return _deploy_nebius(self._nebius, member, heard)
         target: Any = member.claim.target
         allowed = _options(options)
         agreed = shown.plan if shown else None
@@ -100,20 +126,18 @@ class SoperatorBackend:
     def status(self, claim: Claim) -> Condition:
         """Return how it is."""
         from npa import api
-        from npa.api import nebius as nebius_api
 
         if claim.target == "nebius":
-            seen = nebius_api.status(claim.cluster, _nebius_options())
+            seen = self._nebius.status(claim.cluster, _nebius_options())
             return replace(_condition(seen.report), document=seen.document())
         return _condition(api.status(claim.cluster))
 
     def plan_destroy(self, claim: Claim, options: Options) -> Planned:
         """Return what would be ended, naming the jobs that would die."""
         from npa import api
-        from npa.api import nebius as nebius_api
 
         if claim.target == "nebius":
-            made = nebius_api.plan_destroy(claim.cluster, _nebius_options(), force=options.force)
+            made = self._nebius.plan_destroy(claim.cluster, _nebius_options(), force=options.force)
         else:
             made = api.plan_destroy(claim.cluster, options=_options(options))
         return _planned(made, "destroy")
@@ -121,14 +145,19 @@ class SoperatorBackend:
     def destroy(self, claim: Claim, shown: Planned | None, options: Options, heard: Heard) -> Condition:
         """Leave nothing of it."""
         from npa import api
-        from npa.api import nebius as nebius_api
 
         if claim.target == "nebius":
-            result = nebius_api.destroy(claim.cluster, _nebius_options(), heard=heard)
+            result = self._nebius.destroy(claim.cluster, _nebius_options(), heard=heard)
             return Condition(True, "absent", document=result)
         agreed = shown.plan if shown else None
         api.destroy(claim.cluster, shown=agreed, options=_options(options), heard=heard)
         return Condition(True, "absent")
+
+    @property
+    def _nebius(self) -> Provider:
+        from npa.api import nebius
+
+        return self._given or nebius
 
 
 def _foreign(claim: Claim, part: Part, read: Document, source: str) -> Iterator[Problem]:
@@ -213,8 +242,7 @@ def _condition(report: Report) -> Condition:
     return Condition(report.ok, report.status, "" if report.ok else worst, text.to_dict(report))
 
 
-def _deploy_nebius(member: Member, heard: Heard) -> Condition:
-    from npa.api import nebius as nebius_api
+def _deploy_nebius(provider: Provider, member: Member, heard: Heard) -> Condition:
     from npa.plan import text
     from npa.plan.model import Event
 
@@ -224,7 +252,7 @@ def _deploy_nebius(member: Member, heard: Heard) -> Condition:
 
     options = options_of(member.project)
     try:
-        result = nebius_api.deploy(member.spec, options, agree, heard)
+        result = provider.deploy(member.spec, options, agree, heard)
     except UnhealthyError as error:
         kept = getattr(error, "result", {})
         return Condition(False, "degraded", str(error), kept if isinstance(kept, dict) else {})
