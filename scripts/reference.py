@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from inspect import cleandoc
 from pathlib import Path
@@ -12,17 +13,36 @@ from typing import Any
 import typer
 
 from npa import errors
+from npa.agent import errors as agent_errors
 from npa.cli.app import app
+from npa.fleet import errors as fleet_errors
 from npa.spec import explain
 from npa.targets.nebius import result
 
-REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
+TOP = Path(__file__).parents[1]
+REFERENCE = TOP / "docs" / "reference"
 SOURCE = "<!-- written by `make docs` -->\n"
+EXIT_CODES = (
+    ("0", "done; for `status`, all is well"),
+    ("1", "a program, the kernel or Slurm said no"),
+    ("2", "the command line or the spec is not right; nothing was touched"),
+    ("3", "understood and refused; nothing was touched"),
+    ("4", "the cluster is there and not well"),
+    ("5", "of a fleet: some clusters are as asked, and others failed"),
+    ("130", "interrupted with Ctrl-C; run the same command again to go on"),
+)
 
 
 def render() -> dict[str, str]:
     """Return the pages by file name."""
-    return {"spec.md": spec_page(), "cli.md": cli_page(), "exit-codes.md": exit_codes_page()}
+    from scripts import tools
+
+    return {
+        "spec.md": spec_page(),
+        "cli.md": cli_page(),
+        "exit-codes.md": exit_codes_page(),
+        "tools.md": tools.page(),
+    }
 
 
 def spec_page() -> str:
@@ -49,7 +69,7 @@ def _fields(path: str) -> Iterator[str]:
     for child in children:
         name = child.path.rpartition(".")[2]
         default = "required" if child.required else f"`{child.default}`" if child.default else ""
-        yield _row(
+        yield row(
             f"[`{name}`](#{_anchor(child.path)})" if child.children else f"`{name}`",
             child.type,
             default,
@@ -66,7 +86,8 @@ def _anchor(path: str) -> str:
     return re.sub(r"[^\w-]", "", path)
 
 
-def _row(*cells: str) -> str:
+def row(*cells: str) -> str:
+    """Return a line of a table."""
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -90,7 +111,7 @@ def _commands(command: Any, name: str, parent: Any) -> Iterator[str]:
     if options:
         yield "| argument or option | meaning |"
         yield "|---|---|"
-        yield from (_row(f"`{option}`", meaning) for option, meaning in options)
+        yield from (row(f"`{option}`", meaning) for option, meaning in options)
         yield ""
     for each, child in getattr(command, "commands", {}).items():
         if not child.hidden:
@@ -116,27 +137,30 @@ def exit_codes_page() -> str:
     lines = [
         SOURCE,
         "# Exit codes\n",
-        "| code | meaning |",
-        "|---|---|",
-        "| 0 | done; for `status`, all is well |",
-        "| 1 | a program, the kernel or Slurm said no |",
-        "| 2 | the command line or the spec is not right; nothing was touched |",
-        "| 3 | understood and refused; nothing was touched |",
-        "| 4 | the cluster is there and not well |",
-        "| 130 | interrupted with Ctrl-C; run the same command again to go on |\n",
+        *exit_codes(),
+        "",
         "`exec` and `ssh` end with the code of the command that they run.\n",
         "## Errors in JSON\n",
         "With `--output json` a failure is one JSON document too; `code` is one of these words.\n",
         "| `code` | exit code | meaning |",
         "|---|---|---|",
-        *(_row(f"`{word}`", str(each.exit_code), _first_line(each)) for word, each in _words().items()),
+        *(row(f"`{word}`", str(each.exit_code), _first_line(each)) for word, each in _words().items()),
     ]
     return "\n".join(lines) + "\n"
+
+
+def exit_codes() -> Iterator[str]:
+    """Yield the table of what each exit code means."""
+    yield "| code | meaning |"
+    yield "|---|---|"
+    yield from (row(*each) for each in EXIT_CODES)
 
 
 def _words() -> dict[str, type[errors.NpaError]]:
     """Return the first error of each word; those of one target are errors of their own modules."""
     assert result.SoperatorStateCaptureError.code, "imported, so that it is among them"
+    assert agent_errors.BusyError.code, "this too"
+    assert fleet_errors.FleetRefusedError.code, "and this"
     words: dict[str, type[errors.NpaError]] = {}
     for each in _errors():
         words.setdefault(each.code, each)
@@ -145,7 +169,10 @@ def _words() -> dict[str, type[errors.NpaError]]:
 
 def _errors(top: type[errors.NpaError] = errors.NpaError) -> Iterator[type[errors.NpaError]]:
     yield top
-    for each in top.__subclasses__():
+    # in the order of their modules and not in that of their imports, which is another in every program
+    for each in sorted(
+        top.__subclasses__(), key=lambda one: (one.__module__ != errors.__name__, one.__module__)
+    ):
         yield from _errors(each)
 
 
@@ -154,10 +181,14 @@ def _first_line(error: type[errors.NpaError]) -> str:
 
 
 def main() -> None:
-    """Write the pages."""
+    """Write the pages, and the generated parts of the skill."""
+    from scripts import tools
+
+    tools.SKILL.write_text(tools.skill(tools.SKILL.read_text(encoding="utf-8")), encoding="utf-8")
     for name, text in render().items():
         (REFERENCE / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(TOP))  # for what it imports of this folder
     main()

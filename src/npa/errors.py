@@ -22,6 +22,7 @@ NpaError              .hint
 │  ├─ NotFoundError
 │  └─ UnknownError        the answer could not be read; never taken for absent
 ├─ KubeError            .status .reason                                       exit 1
+├─ StoppedError         stopped on request between two steps                  exit 130
 ├─ UnhealthyError       .report                                               exit 4
 │  └─ DegradedValidationError  .report: the cluster is there, and a required validation did not pass
 └─ DestroyIncompleteError  .report: something is left, or could not be proven gone   exit 1
@@ -84,6 +85,13 @@ class UsageError(NpaError):
 
     code = "usage"
     exit_code = 2
+
+
+class StoppedError(NpaError):
+    """Somebody asked for it to stop; what was done is kept, and asking again goes on from there."""
+
+    code = "stopped"
+    exit_code = 130
 
 
 class RefusedError(NpaError):
@@ -160,17 +168,12 @@ class PreflightError(RefusedError):
 
     def __init__(self, lacks: Sequence[tuple[str, str]]) -> None:
         self.lacks = tuple(lacks)  # (what is wrong, what to do)
-        super().__init__(
-            "; ".join(what for what, _ in self.lacks),
-            hint="; ".join(dict.fromkeys(fix for _, fix in self.lacks)),
-        )
+        hint = "; ".join(dict.fromkeys(fix for _, fix in self.lacks))
+        super().__init__("; ".join(what for what, _ in self.lacks), hint=hint)
 
 
 class ProviderError(NpaError):
-    """The cloud provider did not do what was asked, or did not say so readably.
-
-    `detail` is the provider's own words: shown under `--debug` only, since they may repeat what was asked.
-    """
+    """The cloud provider did not do what was asked, or did not say so readably; `detail` is for `--debug`."""
 
     code = "provider"
     says = "failed"

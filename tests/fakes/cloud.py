@@ -140,7 +140,9 @@ class Cloud:
                 if each["type"] == kind:
                     yield from (one["attributes"] for one in each["instances"])
 
-        self.provider.held["clusters"] = [fake.cluster(each["id"]) for each in of("nebius_mk8s_v1_cluster")]
+        self.provider.held["clusters"] = [
+            fake.cluster(each["id"], name=each["name"]) for each in of("nebius_mk8s_v1_cluster")
+        ]
         self.provider.held["filesystems"] = [
             compute.Filesystem(metadata=fake.metadata(each["id"], PROJECT, each["name"]))
             for each in of("nebius_compute_v1_filesystem")

@@ -58,6 +58,7 @@ SERVICES = {
     "nebius.iam.v2.ProjectService": Kind("projects", iam, "Project", "Projects"),
     "nebius.iam.v2.TenantService": Kind("tenants", iam, "Tenant", "Tenants"),
     "nebius.vpc.v1.SubnetService": Kind("subnets", vpc, "Subnet", "Subnets"),
+    "nebius.vpc.v1.NetworkService": Kind("networks", vpc, "Network", "Networks"),
     "nebius.vpc.v1.AllocationService": Kind("allocations", vpc, "Allocation", "Allocations"),
     "nebius.compute.v1.FilesystemService": Kind("filesystems", compute, "Filesystem", "Filesystems"),
     "nebius.mk8s.v1.ClusterService": Kind("clusters", mk8s, "Cluster", "Clusters"),
@@ -104,7 +105,13 @@ class Provider:
         if fault.code is not None:
             _abort(context, fault.code, fault.message, fault.missing)
         kind = SERVICES[service]
-        answer: Callable[..., Any] = {"Get": self._get, "List": self._list, "Delete": self._delete}[method]
+        answers: dict[str, Callable[..., Any]] = {
+            "Get": self._get,
+            "List": self._list,
+            "Delete": self._delete,
+            "Create": self._create,
+        }
+        answer = answers[method]
         encoded: bytes = answer(kind, body, context, fault).SerializeToString()
         return encoded
 
@@ -126,8 +133,16 @@ class Provider:
 
     def _delete(self, kind: Kind, body: bytes, context: grpc.ServicerContext, _: Fault) -> Any:
         asked = kind.message("Delete{one}Request").FromString(body).id
-        self.held[kind.held].remove(self._find(kind, asked, context))
+        found = self._find(kind, asked, context)
+        self.held[kind.held].remove(found)
         return common.Operation(id="operation-1", resource_id=asked, status=Status(code=0))
+
+    def _create(self, kind: Kind, body: bytes, _: grpc.ServicerContext, __: Fault) -> Any:
+        asked = kind.message("Create{one}Request").FromString(body)
+        key = f"vpc{kind.one.lower()}-{self.calls.count(f'{kind.one}Service/Create')}"
+        made = metadata(key, asked.metadata.parent_id, asked.metadata.name)
+        self.held.setdefault(kind.held, []).append(kind.message("{one}")(metadata=made, spec=asked.spec))
+        return common.Operation(id="operation-1", resource_id=key, status=Status(code=0))
 
     def _list(self, kind: Kind, body: bytes, _: grpc.ServicerContext, fault: Fault) -> Any:
         request = kind.message("List{many}Request").FromString(body)
@@ -225,11 +240,15 @@ def block(key: str, *, limit: int, usage: int, tenant: str = "tenant-1") -> capa
 
 
 def cluster(
-    key: str, *, project: str = "project-1", endpoint: str = "https://k8s.example:443"
+    key: str,
+    *,
+    project: str = "project-1",
+    endpoint: str = "https://k8s.example:443",
+    name: str = "soperator-quick",
 ) -> mk8s.Cluster:
     """Return a running Kubernetes cluster."""
     return mk8s.Cluster(
-        metadata=metadata(key, project, "soperator-quick"),
+        metadata=metadata(key, project, name),
         status=mk8s.ClusterStatus(
             state=mk8s.ClusterStatus.State.RUNNING,
             control_plane=mk8s.ControlPlaneStatus(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from npa.targets.nebius.options import NebiusOptions
     from npa.targets.nebius.phases import Agree
     from npa.targets.nebius.target import NebiusTarget
+    from npa.tools.nebius_network import Networks
 
 Listener = Callable[["Event"], None]
 
@@ -38,6 +40,14 @@ def check(spec: SoperatorSpec, options: NebiusOptions) -> Preflight:
     return _target().check(spec, options)
 
 
+def check_all(asked: Sequence[tuple[SoperatorSpec, NebiusOptions]]) -> tuple[str, ...]:
+    """Return everything that stands against making several clusters at once, their needs summed."""
+    from npa.targets.nebius import together
+    from npa.targets.nebius.outside import Outside
+
+    return together.faults(Outside(), asked)
+
+
 def status(name: str, options: NebiusOptions) -> Seen:
     """Return what is known of an installation; raises NotFoundError where there is none of that name."""
     return _target().status(name, options)
@@ -58,6 +68,16 @@ def repair(
 ) -> tuple[str, ...]:
     """Repair an installation's charts and workers without an apply; returns what did not hold."""
     return _target().repair(name, options, told, timeout)
+
+
+@contextmanager
+def networks() -> Iterator[Networks]:
+    """Sign in to what makes and deletes networks, and sign out at the end of the block."""
+    from npa.tools import nebius_network
+
+    with nebius_network.connect() as found:
+        assert isinstance(found, nebius_network.Networks)
+        yield found
 
 
 def doctor() -> tuple[Check, ...]:

@@ -8,7 +8,20 @@ from typing import Annotated
 import typer
 
 import npa
-from npa.cli import change, explain_why, lint, look, node, remove, rotating, spec, watching
+from npa.cli import (
+    change,
+    explain_why,
+    fleet,
+    fleet_look,
+    lint,
+    look,
+    node,
+    remove,
+    rotating,
+    spec,
+    tool,
+    watching,
+)
 from npa.cli.passing import PassingCommand
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -48,7 +61,25 @@ soperator = _group(
     4 degraded, 130 interrupted.
     """
 )
+fleets = _group(
+    """Plan, deploy and look after many clusters from one file.
+
+    \b
+    The way of a fleet, with FILE as its spec:
+      npa fleet validate -f FILE   is the file right?
+      npa fleet plan -f FILE       what would be done, and what stands against it
+      npa fleet deploy -f FILE     do it, several clusters at a time
+      npa fleet status             how well is each?
+      npa fleet destroy            leave nothing behind
+
+    Exit codes: 0 all clusters are as asked, 1 all failed, 2 invalid spec or usage, 3 refused and nothing
+    touched, 4 some are not well, 5 some failed and others did not, 130 interrupted.
+    """
+)
 app.add_typer(soperator, name="soperator")
+app.add_typer(fleets, name="fleet")
+tools = _group("""Call npa from programs: tools with JSON schemas, the same over HTTP and MCP.""")
+app.add_typer(tools, name="tool")
 
 
 @app.callback()
@@ -67,6 +98,18 @@ def _npa(
 
 @soperator.callback()
 def _soperator(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@tools.callback()
+def _tools(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@fleets.callback()
+def _fleet(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         print(context.get_help())
 
@@ -96,3 +139,22 @@ for _name, _run, _short in _COMMANDS:
     soperator.command(_name, cls=PassingCommand if _passes else None, short_help=_short, hidden=not _short)(
         _run
     )
+for _name, _run, _short in (
+    ("list", tool.list_, "List the tools."),
+    ("describe", tool.describe, "Print what a tool takes and answers."),
+    ("run", tool.run, "Call a tool; JSON in, JSON out."),
+):
+    tools.command(_name, short_help=_short)(_run)
+app.command("serve", short_help="Serve the tools over HTTP.")(tool.serve)
+app.command("mcp", short_help="Serve the tools over the Model Context Protocol.")(tool.mcp)
+
+for _name, _run, _short in (
+    ("validate", fleet_look.validate, "Check a fleet's file and name everything wrong with it."),
+    ("plan", fleet.plan, "Show what a deploy would do to each cluster."),
+    ("deploy", fleet.deploy, "Make the clusters what the file asks for."),
+    ("status", fleet_look.status, "Show how well each cluster is."),
+    ("destroy", fleet.destroy, "Remove clusters and all their data."),
+    ("list", fleet_look.list_, "List the fleets that this machine knows."),
+    ("schema", fleet_look.schema, "Print the JSON Schema of a fleet's file."),
+):
+    fleets.command(_name, short_help=_short)(_run)

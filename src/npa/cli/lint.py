@@ -10,12 +10,11 @@ import typer
 
 from npa.cli import request, screen
 from npa.cli.options import OutputKind
-from npa.errors import SpecError, UsageError
+from npa.errors import UsageError
 
 if TYPE_CHECKING:
     from npa.cluster.model import Machine
     from npa.slurm.lint import Finding
-    from npa.spec.model import SoperatorSpec
 
 LINT_VERSION = "npa.soperator.lint/v1"
 NOT_SOUND = 2
@@ -52,6 +51,7 @@ def lint(
     npa soperator lint extra.conf --custom
     """
     from npa import api
+    from npa.api import checked
 
     version, has = _version(slurm), _machine(machine)
     place = Path(path)
@@ -61,41 +61,12 @@ def lint(
     elif path == request.STDIN or (place.suffix in (".yaml", ".yml") and place.name != "topology.yaml"):
         spec, text = request.load(path)
         source = "<stdin>" if path == request.STDIN else path
-        _tell(path, located(api.lint_spec(spec), text, source), output)
+        _tell(path, checked.located(api.lint_spec(spec), text, source), output)
         return
     else:
         found = api.lint(_files(place), version=version, machine=has)
     folder = place if place.is_dir() else place.parent
     _tell(path, [(each, str(folder / each.file)) for each in found], output)
-
-
-def refuse_settings(spec: SoperatorSpec, text: str, source: str) -> None:
-    """Raise SpecError for settings that Slurm would not take, each where it stands in the spec."""
-    if spec.slurm.settings:
-        from npa import api
-        from npa.slurm.lint import errors
-
-        wrong = errors(api.lint_spec(spec))
-        if wrong:
-            raise SpecError([each.problem(where) for each, where in located(wrong, text, source)])
-
-
-def located(found: tuple[Finding, ...], text: str, source: str) -> list[tuple[Finding, str]]:
-    """Return findings with the name of their file; those about the spec's settings with their line in it."""
-    from dataclasses import replace
-
-    from npa.spec import document
-
-    places = document.read(text).places
-    placed = []
-    for each in found:
-        if each.file:
-            placed.append((each, f"{source} -> {each.file}"))
-            continue
-        place = places.get(each.at)
-        line, column = place.key if place else (0, 0)
-        placed.append((replace(each, line=line, column=column), source))
-    return placed
 
 
 def _files(place: Path) -> dict[str, str]:

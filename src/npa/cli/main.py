@@ -70,6 +70,8 @@ def _invoke(arguments: list[str]) -> int:
 def _wants_json(arguments: list[str]) -> bool:
     """Say whether JSON was asked for, of arguments that may not have been understood."""
     ours, _ = _split(arguments)
+    if ours[:1] == ["tool"] and ours[1:2] in (["run"], ["describe"]):
+        return True  # these answer in JSON and in nothing else
     pairs = zip(ours, [*ours[1:], ""], strict=True)
     return bool({"--output=json", "-ojson"} & set(ours)) or any(
         flag in ("--output", "-o") and value == "json" for flag, value in pairs

@@ -22,14 +22,11 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 def load(path: str) -> tuple[SoperatorSpec, str]:
     """Return the spec in a file, or on stdin for `-`, and its text."""
-    from npa.cli import lint
-    from npa.spec import load
+    from npa.api import checked
 
     content = read(path)
     source = "<stdin>" if path == STDIN else path
-    spec, text = load.parse(content, source), content.decode("utf-8-sig")
-    lint.refuse_settings(spec, text, source)
-    return spec, text
+    return checked.spec(content, source), content.decode("utf-8-sig")
 
 
 def read(path: str) -> bytes:

@@ -4,10 +4,20 @@
 from npa.sdk import soperator
 
 spec = soperator.load_spec("cluster.yaml")
-report = soperator.deploy(spec, target="local")
+with soperator.deploying(spec, target="local") as work:
+    for event in work:
+        print(event.message)
+report = work.result()
 print(report.status, report.next_command)
 soperator.destroy(spec.name)
 ```
+
+A spec is checked as a whole, and a plan without a provider asks nobody:
+
+>>> from npa.sdk import soperator
+>>> spec = soperator.spec_from_mapping({"name": "lab", "workers": [{"name": "cpu", "size": 2}]})
+>>> soperator.plan(spec, "nebius")["workers"][0]["preset"]
+'8vcpu-32gb'
 
 Every failure is an `npa.NpaError`; what each carries is in `npa.errors`. Nothing here asks or prints.
 """
@@ -23,6 +33,7 @@ if TYPE_CHECKING:
     from npa.health.assess import Report
     from npa.plan.model import Event, Plan
     from npa.render.nebius.outcome import DeploymentValidationFailure
+    from npa.sdk.work import Work
     from npa.spec.model import SoperatorSpec, WorkerPoolSpec
     from npa.targets.base import Options
     from npa.targets.nebius.options import NebiusOptions
@@ -36,10 +47,13 @@ __all__ = [
     "SoperatorDeploymentValidationError",
     "SoperatorSpec",
     "SoperatorStateCaptureError",
+    "Work",
     "WorkerPoolSpec",
     "apply_post_deploy_fixes",
     "deploy",
+    "deploying",
     "destroy",
+    "destroying",
     "load_spec",
     "plan",
     "spec_from_mapping",
@@ -143,6 +157,38 @@ def deploy(
     )
 
 
+def deploying(
+    spec: SoperatorSpec,
+    target: TargetName | None = None,
+    *,
+    shown: Plan | None = None,
+    force: bool = False,
+    force_steps: Sequence[str] = (),
+    wait_for_jobs: float = 0.0,
+    nebius: NebiusOptions | None = None,
+    agree: Agree = lambda *_: None,
+) -> Work[Report | dict[str, Any]]:
+    """Return `deploy` at work: an iterator of its Events that can be cancelled, and then its result.
+
+    A cancelled one stops at its next Event and raises StoppedError; asking again goes on from what is there.
+    """
+    from npa.sdk.work import Work
+
+    return Work(
+        lambda heard: deploy(
+            spec,
+            target,
+            shown=shown,
+            force=force,
+            force_steps=force_steps,
+            wait_for_jobs=wait_for_jobs,
+            heard=heard,
+            nebius=nebius,
+            agree=agree,
+        )
+    )
+
+
 def status(
     name: str, target: TargetName | None = None, *, nebius: NebiusOptions | None = None
 ) -> Report | dict[str, Any]:
@@ -186,6 +232,19 @@ def destroy(
     return nebius_api.destroy(name, chosen, heard=heard)
 
 
+def destroying(
+    name: str,
+    target: TargetName | None = None,
+    *,
+    force: bool = False,
+    nebius: NebiusOptions | None = None,
+) -> Work[Plan | dict[str, Any]]:
+    """Return `destroy` at work: an iterator of its Events that can be cancelled, as `deploying`."""
+    from npa.sdk.work import Work
+
+    return Work(lambda heard: destroy(name, target, force=force, heard=heard, nebius=nebius))
+
+
 def apply_post_deploy_fixes(
     context: str,
     *,
@@ -217,6 +276,7 @@ _LATER = {
     "SoperatorDeploymentValidationError": "npa.targets.nebius.result",
     "SoperatorSpec": "npa.spec.model",
     "SoperatorStateCaptureError": "npa.targets.nebius.result",
+    "Work": "npa.sdk.work",
     "WorkerPoolSpec": "npa.spec.model",
 }
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
 from npa.spec import nearest, shape
 from npa.spec.finding import Finding
-from npa.spec.model import SELECTORS, SoperatorSpec
+from npa.spec.model import SELECTORS, Model
 from npa.spec.scalar import Odd
 
 Loc = tuple[str | int, ...]
+M = TypeVar("M", bound=Model)
 
 _WANTED = {
     "string_type": "a string",
@@ -26,25 +27,25 @@ _WANTED = {
     "setting_type": "a string or a whole number",
 }
 # Stand in for required values that are missing or wrong; no rule's finding about them is shown.
-_STAND_INS: dict[str, Any] = {"name": "", "workers": []}
+_STAND_INS: dict[str, Any] = {"name": "", "workers": [], "projects": []}
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(Generic[M]):
     """As much of a spec as could be read: `spec` holds stand-ins at the `unread` paths."""
 
-    spec: SoperatorSpec | None
+    spec: M | None
     findings: tuple[Finding, ...] = ()
     unread: frozenset[str] = frozenset()
 
 
-def decode(value: Any, texts: dict[str, str]) -> Decoded:
-    """Decode plain values; `texts` maps a path to how its scalar was written."""
+def decode(value: Any, texts: dict[str, str], root: type[M]) -> Decoded[M]:
+    """Decode plain values as a model; `texts` maps a path to how its scalar was written."""
     if not isinstance(value, dict):
-        hint = "begin with `name: <cluster>`"
+        hint = "begin with `name: <name>`"
         return Decoded(None, (Finding("", f"must be a mapping, not {_what(value, '')}", hint),))
     try:
-        return Decoded(SoperatorSpec.model_validate(value))
+        return Decoded(root.model_validate(value))
     except ValidationError as error:
         errors = error.errors(include_url=False, include_context=True)
     value = copy.deepcopy(value)
@@ -52,13 +53,13 @@ def decode(value: Any, texts: dict[str, str]) -> Decoded:
     for each in errors:
         loc = each["loc"]
         path = dotted(loc)
-        findings.append(_finding(each["type"], loc, _look_up(value, loc), texts.get(path, "")))
+        findings.append(_finding(each["type"], loc, _look_up(value, loc), texts.get(path, ""), root))
         if each["type"] != "extra_forbidden":
             unread.add(path)
     for each in errors:
         _stand_in(value, each["loc"], each["type"])
     try:
-        spec = SoperatorSpec.model_validate(value)
+        spec = root.model_validate(value)
     except ValidationError:
         spec = None
     return Decoded(spec, tuple(findings), frozenset(unread))
@@ -81,12 +82,12 @@ def _look_up(value: Any, loc: Loc) -> Any:
     return value
 
 
-def _finding(kind: str, loc: Loc, value: Any, text: str) -> Finding:
+def _finding(kind: str, loc: Loc, value: Any, text: str, root: type[Model]) -> Finding:
     path, last = dotted(loc), str(loc[-1])
     if kind == "missing":
         return Finding(path, "is required", f"add `{last}`")
     if kind == "extra_forbidden":
-        return Finding(path, f"unknown key `{last[:60]}`", _meant(loc), on_key=True)
+        return Finding(path, f"unknown key `{last[:60]}`", _meant(loc, root), on_key=True)
     if kind == "literal_error":
         legal = ("local", "kubernetes", "nebius")
         shown = f"`{value[:60]}`" if isinstance(value, str) else _what(value, text)
@@ -98,9 +99,9 @@ def _finding(kind: str, loc: Loc, value: Any, text: str) -> Finding:
     return Finding(path, f"must be {wanted}, not {_what(value, text)}", _fix(kind, value, text))
 
 
-def _meant(loc: Loc) -> str:
+def _meant(loc: Loc, root: type[Model]) -> str:
     names = tuple(part for part in loc[:-1] if isinstance(part, str))
-    return nearest.hint(str(loc[-1]), shape.keys(names))
+    return nearest.hint(str(loc[-1]), shape.keys(names, root))
 
 
 def _what(value: Any, text: str) -> str:

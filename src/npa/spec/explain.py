@@ -52,9 +52,9 @@ def explain(path: str = "") -> Explanation:
     )
 
 
-def json_schema() -> dict[str, Any]:
+def json_schema(root: type[Model] = SoperatorSpec) -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of a spec, for editors; rules between fields are not in it."""
-    schema = _plain(SoperatorSpec.model_json_schema())
+    schema = _plain(root.model_json_schema())
     assert isinstance(schema, dict)
     return {"$schema": DIALECT, **schema}
 

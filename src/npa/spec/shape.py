@@ -1,4 +1,4 @@
-"""The shape of the spec's models: which field a path names."""
+"""The shape of a spec's models: which field a path names. `root` is the model of the whole file."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def is_list(annotation: Any) -> bool:
     return get_origin(annotation) is tuple
 
 
-def field(names: tuple[str, ...]) -> FieldInfo | None:
+def field(names: tuple[str, ...], root: type[Model] = SoperatorSpec) -> FieldInfo | None:
     """Return the field that dotted names lead to, indices left out; None where there is none."""
-    model: type[Model] | None = SoperatorSpec
+    model: type[Model] | None = root
     found: FieldInfo | None = None
     for name in names:
         found = model.model_fields.get(name) if model else None
@@ -35,8 +35,8 @@ def field(names: tuple[str, ...]) -> FieldInfo | None:
     return found
 
 
-def keys(names: tuple[str, ...]) -> tuple[str, ...]:
+def keys(names: tuple[str, ...], root: type[Model] = SoperatorSpec) -> tuple[str, ...]:
     """Return the keys that may stand under dotted names, in the order of the documentation."""
-    found = field(names) if names else None
-    model = model_in(found.annotation) if found else SoperatorSpec if not names else None
+    found = field(names, root) if names else None
+    model = model_in(found.annotation) if found else root if not names else None
     return tuple(model.model_fields) if model else ()

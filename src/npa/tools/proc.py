@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
+
+_moment: ContextVar[list[Process] | None] = ContextVar("moment", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +27,7 @@ class Process:
 def find(pid: int) -> Process | None:
     """Return a living process; None where there is none, or it only waits to be reaped."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        fields = _read(f"/proc/{pid}/stat").decode(errors="replace")
     except (FileNotFoundError, ProcessLookupError):
         return None
     name = fields[fields.index("(") + 1 : fields.rindex(")")]
@@ -37,8 +41,24 @@ def find(pid: int) -> Process | None:
 
 
 def everything() -> list[Process]:
-    """Return all living processes."""
-    return [process for pid in pids() if (process := find(pid))]
+    """Return all living processes; within a `moment` those that lived when they were first asked for."""
+    kept = _moment.get()
+    if kept:
+        return kept
+    found = [process for pid in pids() if (process := find(pid))]
+    if kept is not None:
+        kept[:] = found  # in one step: threads may share it
+    return found
+
+
+@contextlib.contextmanager
+def moment() -> Iterator[None]:
+    """Take the block for one moment: who looks at hundreds of clusters in it reads what runs once."""
+    token = _moment.set([])
+    try:
+        yield
+    finally:
+        _moment.reset(token)
 
 
 def pids() -> list[int]:
@@ -54,7 +74,7 @@ def title(pid: int) -> str:
 def command(pid: int) -> list[str]:
     """Return a process's command line; empty for one that is gone or has none."""
     try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        words = _read(f"/proc/{pid}/cmdline").split(b"\0")
     except (FileNotFoundError, ProcessLookupError):
         return []
     return [word.decode(errors="replace") for word in words[:-1]]
@@ -83,3 +103,9 @@ def listens(pid: int, port: int) -> bool:
             if state == "0A" and local.endswith(f":{wanted}"):
                 return True
     return False
+
+
+def _read(path: str) -> bytes:
+    """Return a file of /proc; pathlib and decoding take longer than the kernel."""
+    with open(path, "rb", buffering=0) as file:
+        return file.read()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from npa.fleet import load as fleets
 from npa.spec import load
 
 TOP = Path(__file__).parents[3]
@@ -111,6 +112,10 @@ def test_nothing_is_left_to_do() -> None:
 def test_examples_are_specs_with_a_readme() -> None:
     for folder in (path for path in (TOP / "examples").iterdir() if path.is_dir()):
         spec = folder / "cluster.yaml"
+        fleet = folder / "fleet.yaml"
 
-        assert load.parse(spec.read_text(encoding="utf-8"), str(spec)).name
+        if fleet.exists():
+            assert fleets.parse(fleet.read_text(encoding="utf-8"), str(fleet)).members
+        else:
+            assert load.parse(spec.read_text(encoding="utf-8"), str(spec)).name
         assert (folder / "README.md").exists()

@@ -120,17 +120,22 @@ def needs(spec: SoperatorSpec) -> tuple[Need, ...]:
 
 def needs_of(things: Inventory) -> tuple[Need, ...]:
     """Return what things need of each quota, sorted by name; quotas that they do not touch are left out."""
-    summed: dict[str, Need] = {}
-    for each in _parts(things):
-        before = summed.get(each.quota, Need(each.quota, 0, each.unit, 0))
-        summed[each.quota] = Need(
+    return summed(_parts(things))
+
+
+def summed(parts: Iterable[Need]) -> tuple[Need, ...]:
+    """Return needs with those of one quota added up, sorted by name."""
+    found: dict[str, Need] = {}
+    for each in parts:
+        before = found.get(each.quota, Need(each.quota, 0, each.unit, 0))
+        found[each.quota] = Need(
             each.quota,
             before.amount + each.amount,
             each.unit,
             before.grown + each.grown,
             tuple(dict.fromkeys((*before.why, *each.why))),
         )
-    return tuple(summed[name] for name in sorted(summed) if summed[name].grown)
+    return tuple(found[name] for name in sorted(found) if found[name].grown)
 
 
 def _parts(things: Inventory) -> Iterator[Need]:

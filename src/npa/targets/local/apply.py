@@ -21,7 +21,7 @@ from npa.tools.container import Containers, Reconnect, Restart
 from npa.tools.rootfs import Image, Rootfs
 from npa.tools.slurm import Slurm
 
-BUILDING = 600.0  # seconds: an image that somebody else builds is as good as our own
+BUILD_PATIENCE = 900.0  # seconds
 
 
 class Deployment:
@@ -98,7 +98,9 @@ class Deployment:
         return actions.get(step.key) or verbs[step.verb]
 
     def _build(self, _: Step) -> None:
-        with disk.lock(self._rootfs.lock, "another command is building an image", patience=BUILDING):
+        # clusters that are made side by side share one image: the others wait for whoever builds it
+        busy = "another command is building an image"
+        with disk.lock(self._rootfs.lock, busy, patience=BUILD_PATIENCE):
             version = self._desired.cluster.slurm_version
             self._image = self._rootfs.find(version) or self._rootfs.build(version, self._progress)
         self._containers = Containers(self._image.root, self._layout)

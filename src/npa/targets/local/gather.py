@@ -100,8 +100,11 @@ def _with_links(record: Record | None, lab: int, nodes: dict[str, Running]) -> d
 
 def agent(layout: Layout) -> int:
     """Return the PID of the cluster's power agent; 0 where it is not running."""
-    wanted = agent_command(layout)[1:]
-    return next((pid for pid in proc.pids() if proc.command(pid)[1:] == wanted), 0)
+    command = agent_command(layout)
+    # whichever Python started it: `python`, `python3.13`
+    called = Path(command[0]).name.rstrip(".0123456789")[:15]
+    running = (each.pid for each in proc.everything() if each.name.startswith(called))
+    return next((pid for pid in running if proc.command(pid)[1:] == command[1:]), 0)
 
 
 def agent_command(layout: Layout) -> list[str]:

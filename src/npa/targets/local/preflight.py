@@ -6,6 +6,7 @@ import os
 import platform
 import shutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from npa.errors import PreflightError, ToolError
@@ -52,7 +53,13 @@ def _tools(building: bool) -> Iterator[Lack]:
             yield f"{program} is not installed", f"apt-get install -y {run.PACKAGES.get(program, program)}"
 
 
-def _namespaces() -> Iterator[Lack]:
+@cache
+def _namespaces() -> tuple[Lack, ...]:
+    """Return why namespaces may not be made; asked once, since a kernel does not change its mind."""
+    return tuple(_without_namespaces())
+
+
+def _without_namespaces() -> Iterator[Lack]:
     missing = [name for name in _NAMESPACES if not Path(f"/proc/self/ns/{name}").exists()]
     if missing:
         yield f"the kernel has no {', '.join(missing)} namespaces", "use a kernel with namespaces"
