@@ -119,11 +119,17 @@ def identify(sidecar: Sidecar, held: Held) -> Identity:
     )
 
 
-def foreign(plan: Mapping[str, Any], identity: Identity) -> Iterator[str]:
-    """Yield what is wrong with a saved destroy plan: anything but the end of what is recorded as ours."""
+def foreign(plan: object, identity: Identity, *, empty: bool = False) -> Iterator[str]:
+    """Yield what is wrong with a saved destroy plan: anything but the end of what is recorded as ours.
+
+    `empty` is Terraform's own word, by its exit code, that nothing changes: only then may there be no list.
+    """
+    if not isinstance(plan, Mapping):
+        yield "the plan is not a JSON object"
+        return
     if plan.get("errored") is not False:
         yield "the plan did not end well"
-    changes = plan.get("resource_changes")
+    changes = plan.get("resource_changes", [] if empty else None)
     if not isinstance(changes, list):
         yield "the plan has no list of changes"
         return

@@ -19,7 +19,7 @@ from npa.render.nebius.sidecar import Sidecar
 from npa.render.nebius.source import Contract
 from npa.spec.model import SoperatorSpec
 from npa.targets.login_keys import LoginKey
-from npa.targets.nebius import checkout, config, environment, installation, keys, records, world
+from npa.targets.nebius import checkout, config, ending, environment, installation, keys, records, world
 from npa.targets.nebius.checkout import Place, Source
 from npa.targets.nebius.options import NebiusOptions
 from npa.targets.nebius.outside import BACKEND, Outside
@@ -85,6 +85,8 @@ def deploy(
     with records.locked(outside.root, spec.name, _given(options, spec.name)):
         recipe = Source(outside.root, want.contract, remote=outside.remote, git=outside.git)
         place = recipe.resolve(spec.name, options.terraform_dir)
+        if records.load_ended(place.state):
+            ending.forget(place.state)
         record = records.load_sidecar(place.state)
         settings = config.load(outside.environ)
         who = identity.decide(want.spec, settings, sidecar=record, alias=options.project)
@@ -125,6 +127,7 @@ def _prepared(want: Asked, place: Place, found: World, backend: str) -> Path:
         default_apparmor=want.spec.use_default_apparmor_profile,
         tfvars=tfvars.render(want.spec, resolved, want.adapter.variables),
     )
+    records.forget_ended(folder)
     if backend:
         disk.write(folder / BACKEND, backend, mode=0o600, uid=-1, gid=-1)
     return folder

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from npa.errors import KubeError, NpaError
+from npa.errors import KubeError, NotFoundError, NpaError
 from npa.health import assess, text
 from npa.health.assess import Report
 from npa.render.nebius.held import NodeGroup
@@ -69,6 +69,8 @@ def workers(found: NebiusStatus) -> list[dict[str, Any]]:
 def status_of(outside: Outside, name: str, options: NebiusOptions) -> Seen:
     """Return what is known of an installation; raises NotFoundError where there is none."""
     folder = ending.located(outside, name, options)
+    if ended := records.load_ended(folder):
+        raise NotFoundError(f"{name} is gone: it was destroyed at {ended}", hint="see `npa soperator list`")
     record = records.load_sidecar(folder)
     state = _state(outside, folder)
     try:

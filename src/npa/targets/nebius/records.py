@@ -19,6 +19,7 @@ from npa.render.nebius.sidecar import Sidecar
 from npa.tools import disk
 
 LOG = ".npa-soperator.log"
+ENDED = ".npa-soperator-destroyed.json"  # when everything was proven gone; a new deploy removes it
 
 
 def load_sidecar(installation: Path) -> Sidecar | None:
@@ -58,6 +59,21 @@ def forget_journal(installation: Path) -> None:
     _forget(installation / journals.FILE)
 
 
+def load_ended(installation: Path) -> str:
+    """Return when this installation was proven gone; "" where it was not, or lives again."""
+    return str((disk.load_json(installation / ENDED) or {}).get("at", ""))
+
+
+def save_ended(installation: Path) -> None:
+    """Write down that everything is proven gone, so that a second destroy knows it."""
+    _save(installation / ENDED, {"at": _now()})
+
+
+def forget_ended(installation: Path) -> None:
+    """Remove that, once the name lives again."""
+    _forget(installation / ENDED)
+
+
 @contextlib.contextmanager
 def phase(installation: Path, verb: str, name: str) -> Iterator[None]:
     """Write down that a phase begins, and how it ends; what is interrupted stays begun."""
@@ -95,9 +111,12 @@ def log_file(installation: Path) -> Path:
 
 
 def _note(installation: Path, verb: str, name: str, outcome: journals.Outcome, detail: str = "") -> None:
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    grown = load_journal(installation).with_entry(Entry(verb, name, outcome, now, detail))
+    grown = load_journal(installation).with_entry(Entry(verb, name, outcome, _now(), detail))
     _save(installation / journals.FILE, journals.encode(grown))
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _save(path: Path, document: dict[str, Any]) -> None:

@@ -107,11 +107,7 @@ class Ending:
 
     def show(self, saved: Saved) -> Any:
         """Return a saved plan, decoded."""
-        shown = self.runs.terraform(Deadlines()).show(saved)
-        if isinstance(shown, dict) and saved.exit_code == tfguard.NO_CHANGES:
-            # Terraform leaves the list out of a plan that ends nothing, and says so by its exit code.
-            shown.setdefault("resource_changes", [])
-        return shown
+        return self.runs.terraform(Deadlines()).show(saved)
 
     def apply(self, saved: Saved, *, timeout: float | None = None) -> None:
         """Apply exactly a saved plan."""

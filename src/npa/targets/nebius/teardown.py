@@ -20,6 +20,7 @@ from npa.errors import (
     RefusedError,
 )
 from npa.render.nebius import held as states
+from npa.render.nebius import tfguard
 from npa.render.nebius.held import Identity
 from npa.render.nebius.sidecar import Kind as AuxiliaryKind
 from npa.render.nebius.sidecar import Sidecar
@@ -145,7 +146,7 @@ class Teardown:
         except NpaError as error:
             self._errors.append(f"terraform plan: {error}")
             return None
-        if wrong := list(states.foreign(shown, identity)):
+        if wrong := list(states.foreign(shown, identity, empty=saved.exit_code == tfguard.NO_CHANGES)):
             raise OwnershipError(
                 f"the destroy plan is not only this installation's end: {'; '.join(wrong)}",
                 expected="what is recorded",
