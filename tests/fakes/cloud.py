@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from nebius.api.nebius.compute import v1 as compute
@@ -29,12 +30,14 @@ from npa.render.nebius.source import EXAMPLE, Contract
 from npa.render.objects import CONFIG_MAP, CRD
 from npa.spec.model import SoperatorSpec, WorkerPoolSpec
 from npa.targets.nebius.outside import Outside
+from npa.tools import nebius_session
 from npa.tools.kube import Executed
 from npa.tools.nebius import Nebius
 from npa.tools.terraform import Deadlines, Saved, Terraform
 
 TENANT, PROJECT, REGION, SUBNET = "tenant-1", "project-1", "eu-north1", "vpcsubnet-1"
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBuQp1vK0tqkP4T0h7g2Y0yqkqv3mV5iM0p3m3b2x0aT me"
+NOTHING: Mapping[str, str] = MappingProxyType({})
 _CLOCK = "  triggers_replace = [\n    terraform_data.this.id,\n    timestamp(),\n  ]\n"
 PATCHES = (
     Patch(
@@ -64,9 +67,10 @@ def spec(**more: Any) -> SoperatorSpec:
     return SoperatorSpec(**{"name": "quick", "workers": (WorkerPoolSpec(name="cpu", size=2),), **more})
 
 
-def upstream(path: Path) -> repository.Upstream:
-    """Make a git repository of the stand-in recipe."""
+def upstream(path: Path, more: Mapping[str, str] = NOTHING) -> repository.Upstream:
+    """Make a git repository of the stand-in recipe; `more` files are added to it."""
     shutil.copytree(standin.RECIPE, path)
+    repository.write(path, dict(more))
     providers = path / EXAMPLE / "terraform.tf"
     providers.write_text(providers.read_text() + f"# {source.api_domain('eu-north1')}\n")
     repository.git(path, "init", "-q", "-b", "main")
@@ -79,8 +83,9 @@ def upstream(path: Path) -> repository.Upstream:
 class Cloud:
     """A provider whose things are those that Terraform made; `before` is called ahead of every command."""
 
-    def __init__(self, root: Path, provider: Provider) -> None:
+    def __init__(self, root: Path, provider: Provider, more: Mapping[str, str] = NOTHING) -> None:
         self.provider = provider
+        self.environ: dict[str, str] = {}
         self.clock = FakeClock()
         self.slurm = Slurm()
         self.kube = cluster(self.slurm)
@@ -89,7 +94,7 @@ class Cloud:
         self.after: Callable[[str], None] = lambda _: None
         self.commands: list[str] = []
         self.minimum = (1, 5)
-        self._recipe = upstream(root / "upstream")
+        self._recipe = upstream(root / "upstream", more)
         self.home = root / "home"
         (self.home / ".npa").mkdir(parents=True)
         project = f"{{project_id: {PROJECT}, tenant_id: {TENANT}, region: {REGION}}}"
@@ -103,8 +108,11 @@ class Cloud:
                 "PATH": os.environ["PATH"],
                 "HOME": str(self.home),
                 "NPA_SOPERATOR_ROOT_LOGIN_SSH_PUBLIC_KEY": KEY,
+                **self.environ,
             },
-            connect=lambda _: Nebius(self.provider.sdk(), deadline=10),
+            connect=lambda environ: Nebius(
+                self.provider.sdk(nebius_session.choose(environ).token or "good"), deadline=10
+            ),
             terraform=lambda folder, env, deadlines, program: CloudTerraform(
                 self, folder, env, deadlines, program
             ),
@@ -284,8 +292,8 @@ def unit(of: str) -> str:
 
 
 @contextmanager
-def serve(root: Path, *wanted: SoperatorSpec) -> Iterator[Cloud]:
-    """Have a cloud with room for these clusters."""
+def serve(root: Path, *wanted: SoperatorSpec, more: Mapping[str, str] = NOTHING) -> Iterator[Cloud]:
+    """Have a cloud with room for these clusters, whose recipe has `more` files."""
     records = {each.metadata.name: each for one in wanted or (spec(),) for each in enough(one)}
     held: dict[str, list[Any]] = {
         "projects": [fake.project(PROJECT, tenant=TENANT, region=REGION)],
@@ -293,4 +301,4 @@ def serve(root: Path, *wanted: SoperatorSpec) -> Iterator[Cloud]:
         "quotas": list(records.values()),
     }
     with fake.serve(Provider(held)) as provider:
-        yield Cloud(root, provider)
+        yield Cloud(root, provider, more)

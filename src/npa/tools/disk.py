@@ -63,12 +63,13 @@ def load_json(path: Path) -> dict[str, Any] | None:
 
 
 @contextlib.contextmanager
-def lock(path: Path, busy: str, *, patience: float = 0.0) -> Iterator[None]:
+def lock(path: Path, busy: str, *, patience: float = 0.0) -> Iterator[int]:
     """Hold an exclusive lock; raises RefusedError with `busy` when somebody else does (flock(2)).
 
     `patience` is how many seconds to wait for it.
 
-    The file goes away with the lock, and a lock on a file that has gone is taken anew.
+    The file goes away with the lock, and a lock on a file that has gone is taken anew. Yields its descriptor:
+    a program that inherits it holds the lock until it ends, too.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + patience
@@ -87,7 +88,7 @@ def lock(path: Path, busy: str, *, patience: float = 0.0) -> Iterator[None]:
                 break
         os.close(fd)
     try:
-        yield
+        yield fd
     finally:
         with contextlib.suppress(FileNotFoundError):
             path.unlink()

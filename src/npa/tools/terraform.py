@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import shutil
@@ -15,13 +16,18 @@ from typing import Any, Protocol
 
 from npa.errors import PreflightError, RefusedError, ToolError, ToolTimeoutError
 from npa.render.nebius import redaction
+from npa.tools import disk
 from npa.tools import run as runner
 from npa.tools.run import Ending, Run
 
+APPLYING = ".npa-apply.lock"  # held by an apply as long as it runs, also without us
+OUTPUT = ".npa-terraform.out"  # what it said last
 FOLDER = ".npa-plan-"  # a private folder in the working directory, gone with the plan in it
 CHANGES = 2  # the exit status of `plan -detailed-exitcode` when there are any
+LOCKED = "acquiring the state lock"  # what Terraform's error is called
 TAIL = 20  # lines of output that an error keeps
 SAFE = "nothing was changed"
+BUSY = "Terraform still applies here, though the npa that started it is gone; it writes its state as it ends"
 AGAIN = "what was done is in the state: run the same command again, it plans from what is there"
 
 # Terraform writes its state before it ends when it is interrupted; killed at once, it loses what it made.
@@ -52,6 +58,9 @@ class Stream(Protocol):
         """Run a program to its end, handing over each line."""
 
 
+Outliving = Callable[..., None]  # how an apply is run: to its end, even where we come to ours
+
+
 @dataclass(frozen=True, slots=True)
 class Deadlines:
     """Seconds that each command is given."""
@@ -75,6 +84,13 @@ class Saved:
     destroying: bool
 
 
+def require_still(directory: Path) -> None:
+    """Raise RefusedError while an apply that its npa did not outlive still runs here."""
+    if (directory / APPLYING).exists():
+        with disk.lock(directory / APPLYING, BUSY):
+            pass
+
+
 def environment(ours: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
     """Return the environment for Terraform: what it needs of ours, and what the caller adds."""
     return {**{name: value for name, value in ours.items() if name in PASSED}, **FIXED, **more}
@@ -90,11 +106,12 @@ class Terraform:
         *,
         run: Run = runner.run,
         stream: Stream = runner.stream,
+        outliving: Outliving = runner.outliving,
         program: str = "terraform",
         deadlines: Deadlines = Deadlines(),
     ) -> None:
         self._directory, self._env = directory, dict(env)
-        self._run, self._stream = run, stream
+        self._run, self._stream, self._outliving = run, stream, outliving
         self._program, self._deadlines = program, deadlines
 
     def version(self) -> tuple[int, int, int]:
@@ -152,13 +169,20 @@ class Terraform:
     def apply(
         self, saved: Saved, heard: Callable[[str], None] | None = None, timeout: float | None = None
     ) -> None:
-        """Apply exactly the file that was inspected; it is gone afterwards, however that ended."""
+        """Apply exactly the file that was inspected; it is gone afterwards, however that ended.
+
+        Should we be killed, it goes on: half-made things that no state knows would be worse. `busy` says so.
+        """
         self._unchanged(saved)
         argv = ["apply", "-input=false", "-no-color", "-lock-timeout=60s", str(saved.path)]
+        output = self._directory / OUTPUT
         try:
-            self._long(argv, heard, timeout or self._deadlines.apply, AGAIN)
+            with disk.lock(self._directory / APPLYING, BUSY) as held:
+                start = functools.partial(self._outliving, output=output, held=held)
+                self._long(argv, heard, timeout or self._deadlines.apply, AGAIN, start)
         finally:
             saved.path.unlink(missing_ok=True)
+            output.unlink(missing_ok=True)
 
     def state_pull(self) -> dict[str, Any]:
         """Return the state, empty where there is none yet. It holds secrets in clear text."""
@@ -174,14 +198,8 @@ class Terraform:
     def _plan(
         self, path: Path, target: str, destroy: bool, heard: Callable[[str], None] | None, timeout: float
     ) -> Saved:
-        argv = [
-            "plan",
-            "-input=false",
-            "-no-color",
-            "-detailed-exitcode",
-            "-lock-timeout=60s",
-            f"-out={path}",
-        ]
+        argv = ["plan", "-input=false", "-no-color", "-detailed-exitcode", "-lock-timeout=60s"]
+        argv += [f"-out={path}"]
         argv += [f"-target={target}"] * bool(target) + ["-destroy"] * destroy
         code = 0
         try:
@@ -204,7 +222,12 @@ class Terraform:
             raise RefusedError("the plan file is not the one that was made", hint="plan again")
 
     def _long(
-        self, arguments: list[str], heard: Callable[[str], None] | None, timeout: float, hint: str
+        self,
+        arguments: list[str],
+        heard: Callable[[str], None] | None,
+        timeout: float,
+        hint: str,
+        start: Stream | None = None,
     ) -> None:
         lines: list[str] = []
 
@@ -216,7 +239,9 @@ class Terraform:
 
         argv = [self._program, *arguments]
         try:
-            self._stream(argv, listen, timeout=timeout, env=self._env, cwd=self._directory, ending=GENTLE)
+            (start or self._stream)(
+                argv, listen, timeout=timeout, env=self._env, cwd=self._directory, ending=GENTLE
+            )
         except ToolTimeoutError as error:
             error.hint = hint
             raise
@@ -240,6 +265,12 @@ class Terraform:
         plain = [line.strip("╷│╵ \t") for line in output.splitlines()]
         tail = [line for line in plain if line][-TAIL:]
         headline = [line for line in tail if line.startswith("Error:")][:1]
+        if headline and LOCKED in headline[0]:
+            key = next((each.removeprefix("ID:").strip() for each in plain if each.startswith("ID:")), "ID")
+            hint = (
+                f"another Terraform holds the state: wait for it; where none runs any more: "
+                f"{self._program} -chdir={self._directory} force-unlock {key}"
+            )
         return type(error)(error.argv, error.exit_status, self._shown("\n".join(tail + headline)), hint=hint)
 
     def _shown(self, text: str) -> str:

@@ -27,7 +27,7 @@ from npa.targets.nebius.phases import Agree, Deployment
 from npa.targets.nebius.result import SoperatorDeploymentValidationError, SoperatorStateCaptureError
 from npa.targets.nebius.runs import Listener, Runs, Teller
 from npa.targets.nebius.world import World
-from npa.tools import disk
+from npa.tools import disk, terraform
 from npa.tools.nebius import Nebius
 
 
@@ -82,9 +82,14 @@ def deploy(
     cluster = resolve(want.spec, Facts(), "nebius")
     teller = Teller(heard)
     teller.note(f"root's key: {want.key}")
+    if outside.given_token:
+        teller.note(
+            "the token was given and cannot be renewed; should it end, run the same again"
+        )
     with records.locked(outside.root, spec.name, _given(options, spec.name)):
         recipe = Source(outside.root, want.contract, remote=outside.remote, git=outside.git)
         place = recipe.resolve(spec.name, options.terraform_dir)
+        terraform.require_still(place.state)
         if records.load_ended(place.state):
             ending.forget(place.state)
         record = records.load_sidecar(place.state)

@@ -20,6 +20,7 @@ from npa.targets.nebius.options import NebiusOptions
 from npa.targets.nebius.outside import Outside
 from npa.targets.nebius.runs import Ending, Listener, Runs, Teller
 from npa.targets.nebius.teardown import DestroyResult, Teardown
+from npa.tools import terraform
 from npa.tools.nebius import Nebius
 
 VERB = "destroy"
@@ -117,6 +118,7 @@ def destroy(outside: Outside, name: str, options: NebiusOptions, heard: Listener
     """
     folder = located(outside, name, options)
     with records.locked(outside.root, name, folder):
+        terraform.require_still(folder)
         if ended := records.load_ended(folder):
             forget(folder)  # a kill may have kept the last run from it
             return DestroyResult(name, "destroyed", notes=(f"already absent: it was destroyed at {ended}",))
@@ -169,13 +171,13 @@ def _ended(
     profile = record.auth_profile if record.auth_profile else outside.profile
     teller = Teller(heard, folder)
     runs = Runs(outside, provider, doomed.who, folder, profile, record.o11y_profile, teller)
-    terraform = Ending(runs) if (folder / PROVIDERS).is_file() else None
+    tool = Ending(runs) if (folder / PROVIDERS).is_file() else None
     with records.phase(folder, VERB, "teardown"):
         result = Teardown(
             place.name,
             replace(record, project_id=doomed.who.project_id),
             provider,
-            terraform,
+            tool,
             outside.clock,
             teller.note,
             options.timeout,

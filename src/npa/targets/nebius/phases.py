@@ -190,10 +190,19 @@ class Deployment:
     def _gate(self) -> GateResult:
         if not any(pool.machine.gpus for pool in self.cluster.pools):
             return GateResult()
+        folder, told = self.runs.folder, self.runs.teller.note
         with self._phase("gpu-gate"):
-            outside, told = self.runs.outside, self.runs.teller.note
-            checks = gate.Gate(self._kube(), outside.clock, told, gate.new_run())
-            return checks.check(self.cluster, self.options.gate_timeout)
+            kube, clock = self._kube(), self.runs.outside.clock
+            left = records.load_gate(folder)
+            if left and not gate.Gate(kube, clock, told, left).swept():
+                why = "the job of a check that was interrupted cannot be proven gone"
+                return GateResult((), "cleanup-verification", "", why, False)
+            checks = gate.Gate(kube, clock, told, gate.new_run())
+            records.save_gate(folder, checks.run)
+            result = checks.check(self.cluster, self.options.gate_timeout)
+            if result.ok or result.cleanup_confirmed:
+                records.forget_gate(folder)
+            return result
 
     def _repairs(self, kube: KubeApi) -> repairs.Repairs:
         workers = self.cluster.workers

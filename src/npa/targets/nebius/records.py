@@ -19,6 +19,7 @@ from npa.render.nebius.sidecar import Sidecar
 from npa.tools import disk
 
 LOG = ".npa-soperator.log"
+GATE = ".npa-soperator-gate.json"
 ENDED = ".npa-soperator-destroyed.json"  # when everything was proven gone; a new deploy removes it
 
 
@@ -72,6 +73,21 @@ def save_ended(installation: Path) -> None:
 def forget_ended(installation: Path) -> None:
     """Remove that, once the name lives again."""
     _forget(installation / ENDED)
+
+
+def load_gate(installation: Path) -> str:
+    """Return the run of a GPU check that may still have its job in Slurm; "" where there is none."""
+    return str((disk.load_json(installation / GATE) or {}).get("run", ""))
+
+
+def save_gate(installation: Path, run: str) -> None:
+    """Write down the run of a GPU check before its job is made: whoever comes after us can cancel it."""
+    _save(installation / GATE, {"run": run})
+
+
+def forget_gate(installation: Path) -> None:
+    """Remove that, once the queue has said that the job is gone."""
+    _forget(installation / GATE)
 
 
 @contextlib.contextmanager

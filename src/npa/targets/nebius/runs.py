@@ -1,4 +1,4 @@
-"""Terraform in one installation: a fresh token for each command, each line into the log."""
+"""Terraform in one installation: signed in anew for each command, each line into the log."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Teller:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Opens Terraform anew for each command, so that none begins with a token about to end."""
+    """Opens Terraform anew for each command, so that none begins where nobody can sign in any more."""
 
     outside: Outside
     provider: Nebius
@@ -68,13 +68,14 @@ class Runs:
     teller: Teller
 
     def terraform(self, deadlines: Deadlines) -> Terraform:
-        """Return Terraform for one command, signed in."""
+        """Return Terraform for one command; raises where nobody could sign in for it."""
+        token = self.provider.token().value
         env = environment.of_terraform(
             self.outside.environ,
             self.who,
             profile=self.profile,
             o11y_profile=self.o11y_profile,
-            token=self.provider.token().value,
+            token=token if self.outside.given_token else "",
             folder=self.folder,
         )
         return self.outside.opened(self.folder, env, deadlines)
