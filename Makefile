@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup packages demo demo-down test test-fast check format imports golden bench bench-failover faults docs
+.PHONY: help setup packages demo demo-down test test-fast check format imports golden bench bench-failover faults faults-nebius docs
 
 BIN := .venv/bin
 # Clusters on this machine need root: sudo where there is one and we are not root already.
@@ -56,6 +56,9 @@ bench-failover: setup ## measure 20 takeovers by a second controller, in 8 minut
 
 faults: setup ## make every fault on real clusters, and write docs/reference/faults.md
 	$(AS_ROOT) python -m bench.faults
+
+faults-nebius: setup ## kill a deploy at Nebius at every step, and write docs/reference/faults-nebius.md
+	$(BIN)/python -m bench.faults_nebius
 
 docs: setup ## write docs/reference from the code
 	$(BIN)/python scripts/reference.py

@@ -83,7 +83,13 @@ def upstream(path: Path, more: Mapping[str, str] = NOTHING) -> repository.Upstre
 class Cloud:
     """A provider whose things are those that Terraform made; `before` is called ahead of every command."""
 
-    def __init__(self, root: Path, provider: Provider, more: Mapping[str, str] = NOTHING) -> None:
+    def __init__(
+        self,
+        root: Path,
+        provider: Provider,
+        more: Mapping[str, str] = NOTHING,
+        recipe: repository.Upstream | None = None,
+    ) -> None:
         self.provider = provider
         self.environ: dict[str, str] = {}
         self.clock = FakeClock()
@@ -94,9 +100,9 @@ class Cloud:
         self.after: Callable[[str], None] = lambda _: None
         self.commands: list[str] = []
         self.minimum = (1, 5)
-        self._recipe = upstream(root / "upstream", more)
+        self._recipe = recipe or upstream(root / "upstream", more)
         self.home = root / "home"
-        (self.home / ".npa").mkdir(parents=True)
+        (self.home / ".npa").mkdir(parents=True, exist_ok=True)
         project = f"{{project_id: {PROJECT}, tenant_id: {TENANT}, region: {REGION}}}"
         (self.home / ".npa/config.yaml").write_text(f"projects:\n  lab: {project}\n")
 
@@ -291,14 +297,18 @@ def unit(of: str) -> str:
     return "byte" if of == "byte" else "count"
 
 
-@contextmanager
-def serve(root: Path, *wanted: SoperatorSpec, more: Mapping[str, str] = NOTHING) -> Iterator[Cloud]:
-    """Have a cloud with room for these clusters, whose recipe has `more` files."""
-    records = {each.metadata.name: each for one in wanted or (spec(),) for each in enough(one)}
-    held: dict[str, list[Any]] = {
+def room(*wanted: SoperatorSpec) -> dict[str, list[Any]]:
+    """Return what a provider with room for these clusters holds."""
+    records = {each.metadata.name: each for one in wanted for each in enough(one)}
+    return {
         "projects": [fake.project(PROJECT, tenant=TENANT, region=REGION)],
         "subnets": [vpc.Subnet(metadata=fake.metadata(SUBNET, PROJECT, "default"))],
         "quotas": list(records.values()),
     }
-    with fake.serve(Provider(held)) as provider:
+
+
+@contextmanager
+def serve(root: Path, *wanted: SoperatorSpec, more: Mapping[str, str] = NOTHING) -> Iterator[Cloud]:
+    """Have a cloud with room for these clusters, whose recipe has `more` files."""
+    with fake.serve(Provider(room(*(wanted or (spec(),))))) as provider:
         yield Cloud(root, provider, more)

@@ -198,7 +198,7 @@ def _until(done: Callable[[], bool]) -> None:
 
 
 def outlive(tmp_path: Path, script: str, heard: Callable[[str], None] = lambda _: None) -> None:
-    with disk.lock(tmp_path / "lock", "busy") as held:
+    with disk.lent_lock(tmp_path / "lock", "busy") as held:
         run.outliving(sh(script), heard, output=tmp_path / "out", held=held, timeout=60)
 
 
@@ -214,7 +214,7 @@ def test_a_program_that_outlives_us_fails_and_is_late_as_others_are(tmp_path: Pa
     with pytest.raises(ToolError, match="last") as caught:
         outlive(tmp_path, "echo last; exit 3")
     assert caught.value.exit_status == 3
-    with disk.lock(tmp_path / "l", "busy") as held, pytest.raises(ToolTimeoutError):
+    with disk.lent_lock(tmp_path / "l", "busy") as held, pytest.raises(ToolTimeoutError):
         run.outliving(sh("sleep 60"), print, output=tmp_path / "out", held=held, timeout=0.2)
     with pytest.raises(ToolMissingError):
         run.outliving(["/nosuch/x"], print, output=tmp_path / "out", held=0, timeout=1)
@@ -225,7 +225,7 @@ def test_a_program_goes_on_when_we_are_killed_and_holds_its_lock(tmp_path: Path)
     source = f"""if True:
         from pathlib import Path
         from npa.tools import disk, run
-        with disk.lock(Path({str(tmp_path)!r}, "lock"), "busy") as held:
+        with disk.lent_lock(Path({str(tmp_path)!r}, "lock"), "busy") as held:
             run.outliving(["sh", "-c", {script!r}], lambda line: print(line, flush=True),
                           output=Path({str(tmp_path)!r}, "out"), held=held, timeout=60)
     """

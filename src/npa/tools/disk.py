@@ -63,13 +63,20 @@ def load_json(path: Path) -> dict[str, Any] | None:
 
 
 @contextlib.contextmanager
-def lock(path: Path, busy: str, *, patience: float = 0.0) -> Iterator[int]:
+def lock(path: Path, busy: str, *, patience: float = 0.0) -> Iterator[None]:
     """Hold an exclusive lock; raises RefusedError with `busy` when somebody else does (flock(2)).
 
     `patience` is how many seconds to wait for it.
+    """
+    with lent_lock(path, busy, patience=patience):
+        yield
 
-    The file goes away with the lock, and a lock on a file that has gone is taken anew. Yields its descriptor:
-    a program that inherits it holds the lock until it ends, too.
+
+@contextlib.contextmanager
+def lent_lock(path: Path, busy: str, *, patience: float = 0.0) -> Iterator[int]:
+    """Hold a lock as `lock` does, and yield its descriptor: a program that inherits it holds it, too.
+
+    The file goes away with the lock, and a lock on a file that has gone is taken anew.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + patience

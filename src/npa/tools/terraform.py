@@ -16,18 +16,15 @@ from typing import Any, Protocol
 
 from npa.errors import PreflightError, RefusedError, ToolError, ToolTimeoutError
 from npa.render.nebius import redaction
-from npa.tools import disk
+from npa.tools import disk, unfinished
 from npa.tools import run as runner
 from npa.tools.run import Ending, Run
 
-APPLYING = ".npa-apply.lock"  # held by an apply as long as it runs, also without us
-OUTPUT = ".npa-terraform.out"  # what it said last
 FOLDER = ".npa-plan-"  # a private folder in the working directory, gone with the plan in it
 CHANGES = 2  # the exit status of `plan -detailed-exitcode` when there are any
 LOCKED = "acquiring the state lock"  # what Terraform's error is called
-TAIL = 20  # lines of output that an error keeps
+KEPT, TAIL = 100, 20  # lines of output that are looked at, and that an error keeps
 SAFE = "nothing was changed"
-BUSY = "Terraform still applies here, though the npa that started it is gone; it writes its state as it ends"
 AGAIN = "what was done is in the state: run the same command again, it plans from what is there"
 
 # Terraform writes its state before it ends when it is interrupted; killed at once, it loses what it made.
@@ -71,6 +68,7 @@ class Deadlines:
     show: float = 300
     apply: float = 5400
     read: float = 300  # state and outputs
+    lock: float = 60  # until somebody else gives the state free
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +80,6 @@ class Saved:
     exit_code: int
     targeted: bool
     destroying: bool
-
-
-def require_still(directory: Path) -> None:
-    """Raise RefusedError while an apply that its npa did not outlive still runs here."""
-    if (directory / APPLYING).exists():
-        with disk.lock(directory / APPLYING, BUSY):
-            pass
 
 
 def environment(ours: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
@@ -171,13 +162,13 @@ class Terraform:
     ) -> None:
         """Apply exactly the file that was inspected; it is gone afterwards, however that ended.
 
-        Should we be killed, it goes on: half-made things that no state knows would be worse. `busy` says so.
+        Should we be killed, it goes on: half-made things that no state knows would be worse.
         """
         self._unchanged(saved)
-        argv = ["apply", "-input=false", "-no-color", "-lock-timeout=60s", str(saved.path)]
-        output = self._directory / OUTPUT
+        argv = ["apply", "-input=false", "-no-color", self._patience, str(saved.path)]
+        output = self._directory / unfinished.OUTPUT
         try:
-            with disk.lock(self._directory / APPLYING, BUSY) as held:
+            with disk.lent_lock(self._directory / unfinished.APPLYING, unfinished.BUSY) as held:
                 start = functools.partial(self._outliving, output=output, held=held)
                 self._long(argv, heard, timeout or self._deadlines.apply, AGAIN, start)
         finally:
@@ -195,10 +186,14 @@ class Terraform:
             ["output"], self._captured(["output", "-json", "-no-color"], self._deadlines.read)
         )
 
+    @property
+    def _patience(self) -> str:
+        return f"-lock-timeout={self._deadlines.lock:g}s"
+
     def _plan(
         self, path: Path, target: str, destroy: bool, heard: Callable[[str], None] | None, timeout: float
     ) -> Saved:
-        argv = ["plan", "-input=false", "-no-color", "-detailed-exitcode", "-lock-timeout=60s"]
+        argv = ["plan", "-input=false", "-no-color", "-detailed-exitcode", self._patience]
         argv += [f"-out={path}"]
         argv += [f"-target={target}"] * bool(target) + ["-destroy"] * destroy
         code = 0
@@ -233,7 +228,7 @@ class Terraform:
 
         def listen(line: str) -> None:
             lines.append(line)
-            del lines[:-TAIL]
+            del lines[:-KEPT]
             if heard:
                 heard(self._shown(line))
 
@@ -264,7 +259,7 @@ class Terraform:
             return error
         plain = [line.strip("╷│╵ \t") for line in output.splitlines()]
         tail = [line for line in plain if line][-TAIL:]
-        headline = [line for line in tail if line.startswith("Error:")][:1]
+        headline = [line for line in plain if line.startswith("Error:")][:1]
         if headline and LOCKED in headline[0]:
             key = next((each.removeprefix("ID:").strip() for each in plain if each.startswith("ID:")), "ID")
             hint = (

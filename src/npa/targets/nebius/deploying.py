@@ -8,7 +8,7 @@ from typing import Any
 
 from npa.cluster.facts import Facts
 from npa.cluster.resolve import resolve
-from npa.errors import NpaError, SourceError
+from npa.errors import NpaError, RefusedError, SourceError
 from npa.render.nebius import held as states
 from npa.render.nebius import identity, journal, outcome, preflight, sidecar, source, tfvars
 from npa.render.nebius.adapter import Adapter
@@ -27,7 +27,7 @@ from npa.targets.nebius.phases import Agree, Deployment
 from npa.targets.nebius.result import SoperatorDeploymentValidationError, SoperatorStateCaptureError
 from npa.targets.nebius.runs import Listener, Runs, Teller
 from npa.targets.nebius.world import World
-from npa.tools import disk, terraform
+from npa.tools import disk, unfinished
 from npa.tools.nebius import Nebius
 
 
@@ -83,13 +83,11 @@ def deploy(
     teller = Teller(heard)
     teller.note(f"root's key: {want.key}")
     if outside.given_token:
-        teller.note(
-            "the token was given and cannot be renewed; should it end, run the same again"
-        )
+        teller.note("the token was given and cannot be renewed; should it end, run the same again")
     with records.locked(outside.root, spec.name, _given(options, spec.name)):
         recipe = Source(outside.root, want.contract, remote=outside.remote, git=outside.git)
         place = recipe.resolve(spec.name, options.terraform_dir)
-        terraform.require_still(place.state)
+        unfinished.refuse(place.state)
         if records.load_ended(place.state):
             ending.forget(place.state)
         record = records.load_sidecar(place.state)
@@ -98,6 +96,7 @@ def deploy(
         if options.source_only:
             return outcome.source_passed(want.about(who, place.installation), want.contract.ref)
         table, backend = world.load_prices(options.prices), world.load_backend(options.backend)
+        _require_backend(place.state, backend)
         outside.reader(place.recipe).require(want.adapter.terraform)
         with outside.provider() as provider:
             state = world.state_of(outside, place.state)
@@ -136,6 +135,20 @@ def _prepared(want: Asked, place: Place, found: World, backend: str) -> Path:
     if backend:
         disk.write(folder / BACKEND, backend, mode=0o600, uid=-1, gid=-1)
     return folder
+
+
+def _require_backend(folder: Path, backend: str) -> None:
+    """Raise RefusedError where a state that is kept in one place would be looked for in another."""
+    there = disk.text(folder / BACKEND) or ""
+    local = (folder / "terraform.tfstate").exists()
+    if not backend or backend == there or not (there or local):
+        return
+    kept = f"by {folder / BACKEND}" if there else f"in {folder / 'terraform.tfstate'}"
+    raise RefusedError(
+        f"the state of this installation is kept {kept}, and `--backend` says another place",
+        hint=f"leave `--backend` away; to move the state: write the file to {folder / BACKEND}, then "
+        f"terraform -chdir={folder} init -migrate-state",
+    )
 
 
 def _pool(spec: SoperatorSpec, nodeset: str) -> str:

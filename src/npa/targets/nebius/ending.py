@@ -20,7 +20,7 @@ from npa.targets.nebius.options import NebiusOptions
 from npa.targets.nebius.outside import Outside
 from npa.targets.nebius.runs import Ending, Listener, Runs, Teller
 from npa.targets.nebius.teardown import DestroyResult, Teardown
-from npa.tools import terraform
+from npa.tools import unfinished
 from npa.tools.nebius import Nebius
 
 VERB = "destroy"
@@ -118,7 +118,7 @@ def destroy(outside: Outside, name: str, options: NebiusOptions, heard: Listener
     """
     folder = located(outside, name, options)
     with records.locked(outside.root, name, folder):
-        terraform.require_still(folder)
+        unfinished.refuse(folder)
         if ended := records.load_ended(folder):
             forget(folder)  # a kill may have kept the last run from it
             return DestroyResult(name, "destroyed", notes=(f"already absent: it was destroyed at {ended}",))

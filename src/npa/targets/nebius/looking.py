@@ -21,6 +21,7 @@ from npa.targets.nebius.options import NebiusOptions
 from npa.targets.nebius.outside import Outside
 from npa.targets.nebius.ports import KubeApi
 from npa.targets.nebius.status import NebiusStatus
+from npa.tools import unfinished
 from npa.tools.nebius import Nebius
 
 
@@ -92,6 +93,7 @@ def repair(
     record = ending.recorded(folder, name)
     groups = status.status(name, Absent(), _state(outside, folder)).node_groups or ()
     with records.locked(outside.root, name, folder), outside.provider() as provider:
+        unfinished.refuse(folder)
         kube = _kube(outside, provider, record, private=options.private)
         if not isinstance(kube, Found):
             why = kube.why if isinstance(kube, Unknown) else "it is gone"
