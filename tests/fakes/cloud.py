@@ -124,11 +124,16 @@ class Cloud:
             ),
             kube=lambda _: self.kube,
             clock=self.clock,
-            adapter=lambda _: replace(standin.standin(self.minimum), ref=self._recipe.pin),
+            adapter=lambda ref: replace(standin.standin(self.minimum), ref=ref),
             contract=self._contract,
             remote=self._recipe.url,
             pin=self._recipe.pin,
         )
+
+    def release(self, files: Mapping[str, str]) -> str:
+        """Have the recipe's repository move on, and npa pin what is there then."""
+        self._recipe = replace(self._recipe, pin=repository.commit(self._recipe.path, dict(files), "next"))
+        return self._recipe.pin
 
     def _contract(self, ref: str) -> Contract:
         real = source.contract(PIN)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from npa.targets.nebius.looking import Seen
     from npa.targets.nebius.options import NebiusOptions
     from npa.targets.nebius.outside import Outside
-    from npa.targets.nebius.phases import Agree
+    from npa.targets.nebius.phases import Agree, Shown
     from npa.targets.nebius.target import NebiusTarget
 
 Listener = Callable[["Event"], None]
@@ -58,6 +58,14 @@ def deploy(
 def check(spec: SoperatorSpec, options: NebiusOptions) -> Preflight:
     """Return whether a spec fits at the provider, and what it costs; changes nothing."""
     return target().check(spec, options)
+
+
+def planned(spec: SoperatorSpec, options: NebiusOptions, heard: Listener = lambda _: None) -> Shown:
+    """Return Terraform's plan in our words, with its addresses, and what refuses it; nothing is applied.
+
+    The provider is asked, and the installation's folder is made ready on this machine.
+    """
+    return target().planned(spec, options, heard)
 
 
 def status(name: str, options: NebiusOptions) -> Seen:

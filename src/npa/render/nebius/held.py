@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from npa.errors import IdentityError, OwnershipError
+from npa.render.nebius import volumes
 from npa.render.nebius.sidecar import KINDS, Auxiliary, Sidecar
 from npa.render.nebius.sidecar import Kind as AuxiliaryKind
 from npa.render.objects import dig
@@ -15,6 +16,7 @@ from npa.render.objects import dig
 CLUSTER = "nebius_mk8s_v1_cluster"
 NODE_GROUP = "nebius_mk8s_v1_node_group"
 WORKERS = "worker_v2"
+FILESYSTEM = "nebius_compute_v1_filesystem"
 _HINT = "make the state readable and run the same command again; nothing is deleted by name"
 
 Mode = Literal["on-demand", "preemptible", "reserved", "unknown"]
@@ -67,6 +69,16 @@ def read(state: Mapping[str, Any]) -> Held:
         ),
         lost="serial" not in state,
     )
+
+
+def filesystem_sizes(state: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Yield the name and the real size in bytes of each filesystem whose size the state knows."""
+    resources = [each for each in state.get("resources", []) if dig(each, "mode") == "managed"]
+    for attributes in _instances(resources, FILESYSTEM):
+        found = (volumes.in_bytes(unit, attributes.get(unit)) for unit in volumes.UNITS)
+        size = next((each for each in found if each is not None), None)
+        if size is not None:
+            yield str(attributes.get("name", "")), size
 
 
 @dataclass(frozen=True, slots=True)

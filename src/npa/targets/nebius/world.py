@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from npa.errors import IdentityError, OwnershipError, RefusedError, UsageError
-from npa.render.nebius import capacity, existing, preflight, prices
+from npa.render.nebius import capacity, existing, preflight, prices, tfvars, volumes
 from npa.render.nebius import held as states
 from npa.render.nebius.identity import Identity
 from npa.render.nebius.preflight import Preflight
@@ -142,6 +142,17 @@ def require_ours(name: str, sidecar: Sidecar | None, state: State) -> None:
             found=held.cluster_id,
             hint=_RESTORE,
         )
+
+
+def require_sizes(spec: SoperatorSpec, state: State) -> None:
+    """Raise RefusedError, before anything is planned, where a filesystem would have to shrink."""
+    declared = {"jail": spec.jail_size_gib, "controller-spool": tfvars.CONTROLLER_SPOOL_GIB}
+    if spec.accounting:
+        declared["accounting"] = tfvars.ACCOUNTING_GIB
+    for name, real in states.filesystem_sizes(state):
+        for role, gib in declared.items():
+            if name == f"soperator-{spec.name}-{role}":
+                volumes.grown(f"filesystem {name}", gib, real)
 
 
 def require_no_twin(provider: Nebius, name: str, who: Identity, state: State) -> None:
