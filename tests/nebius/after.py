@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from npa.errors import KubeError, NpaError, ProviderNotFoundError
-from npa.render.objects import Kind, Object, name_of
+from npa.render.objects import CRD, Kind, Object, name_of
 from npa.slurm.lookup import Absent, Found, Lookup
 from npa.targets.nebius import ports
 from npa.tools import kube as tools_kube
@@ -67,6 +67,8 @@ class FakeKube:
 
     def apply(self, wanted: Object) -> Object:
         kind = f"{str(wanted['kind']).lower()}s"
+        if kind == CRD.plural:  # the API serves what is defined
+            wanted = {**wanted, "status": {"conditions": [{"type": "Established", "status": "True"}]}}
         self.objects[kind, wanted["metadata"].get("namespace", ""), name_of(wanted)] = wanted
         return wanted
 

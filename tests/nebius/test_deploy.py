@@ -30,7 +30,7 @@ from npa.errors import (
 )
 from npa.plan import guard
 from npa.plan.model import Plan
-from npa.render.nebius import quotas
+from npa.render.nebius import definitions, quotas
 from npa.render.objects import CRD, HELM_RELEASE
 from npa.spec.model import SoperatorSpec, WorkerPoolSpec
 from npa.targets.nebius import records
@@ -331,22 +331,28 @@ def test_repairs_run_without_an_apply(cloud: Cloud) -> None:
     assert any("prefixed-scripts" in each for each in said)
 
 
-def test_without_definitions_the_deploy_stops_before_slurm_and_goes_on_with_them(
+def test_a_cluster_without_definitions_gets_open_ones_and_later_those_of_a_file(
     cloud: Cloud, tmp_path: Path
 ) -> None:
-    names = [f"{plural}.monitoring.coreos.com" for plural in ("servicemonitors", "podmonitors", "probes")]
-    for name in names:
+    for name in definitions.OPEN:
         cloud.kube.delete(CRD, name)
-    with pytest.raises(KubeError, match="no definition was given") as blocked:
-        deploy(cloud)
+    assert deploy(cloud)["status"] == "ready"
+    assert all(definitions.is_ours(cloud.kube.objects[CRD.plural, "", name]) for name in definitions.OPEN)
 
-    assert "--monitoring-definitions" in blocked.value.hint
-    assert cloud.commands.count("apply") == 1
-    served = {"conditions": [{"type": "Established", "status": "True"}]}
     file = tmp_path / "crds.yaml"
-    file.write_text("\n---\n".join(yaml.safe_dump(CRD.object(name, status=served)) for name in names))
-
+    file.write_text("\n---\n".join(yaml.safe_dump(CRD.object(name)) for name in definitions.OPEN))
     assert deploy(cloud, definitions=file)["status"] == "ready"
+    assert not any(definitions.is_ours(cloud.kube.objects[CRD.plural, "", name]) for name in definitions.OPEN)
+
+
+def test_kubernetes_that_takes_no_prerequisites_stops_the_deploy_before_slurm(cloud: Cloud) -> None:
+    def refuses(wanted: Any) -> Any:
+        raise KubeError(f"no leave to apply {wanted['kind']}", status=403)
+
+    cloud.kube.apply = refuses  # type: ignore[method-assign]
+    with pytest.raises(KubeError, match="no leave to apply Namespace"):
+        deploy(cloud)
+    assert cloud.commands.count("apply") == 1
 
 
 def test_a_state_that_is_kept_elsewhere_is_found_again(cloud: Cloud, tmp_path: Path) -> None:

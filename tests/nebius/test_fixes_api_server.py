@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from npa.errors import KubeError
+from npa.render.nebius import definitions
 from npa.render.nebius import fixes as rules
 from npa.render.nebius.fix_model import Context
 from npa.render.objects import CONFIG_MAP, CRD, HELM_RELEASE, JOB, NAMESPACE, SLURM_CLUSTER, Kind, dig
@@ -128,20 +129,25 @@ def test_the_namespace_is_made_and_then_left_alone(kube: Kube) -> None:
     assert (first.ok, first.acted, second.ok, second.acted) == (True, True, True, False)
 
 
-def test_definitions_of_a_file_are_served_before_they_count(kube: Kube) -> None:
-    kinds = [
-        Kind("monitoring.coreos.com", "v1", kind, f"{kind.lower()}s")
-        for kind in ("ServiceMonitor", "PodMonitor", "Probe")
-    ]
-    given = {kind.crd: definition(kind) for kind in kinds}
+def test_open_definitions_take_objects_and_give_way_to_those_of_a_file(kube: Kube) -> None:
+    monitor = definitions.KINDS[0]
+    spec = {"endpoints": [{"port": "metrics"}], "selector": {"matchLabels": {"a": "b"}}}
+    made = settled(kube, "monitoring-definitions")
+    kube.apply(NAMESPACE.object("monitored"))
+    kept = kube.apply(monitor.object("m", "monitored", spec=spec))
+    again = settled(kube, "monitoring-definitions")
+    given = {kind.crd: definition(kind) for kind in definitions.KINDS}
+    replaced = settled(kube, "monitoring-definitions", Context("1", crds=given))
 
-    blocked = settled(kube, "monitoring-definitions")
-    done = settled(kube, "monitoring-definitions", Context("1", crds=given))
-
-    assert blocked.state == "blocked"
-    assert fixes.unmet([blocked]) == (blocked,)
-    assert done.ok
-    assert kube.list(kinds[0]) == Found(())
+    assert (made.ok, again.ok, again.acted) == (True, True, False)
+    assert kept["spec"] == spec
+    assert replaced.ok
+    found = kube.get(CRD, monitor.crd)
+    assert isinstance(found, Found)
+    assert not definitions.is_ours(found.value)
+    there = kube.get(monitor, "m", "monitored")
+    assert isinstance(there, Found)
+    assert there.value["spec"] == spec
 
 
 def test_the_schema_is_opened_in_every_version(kube: Kube) -> None:

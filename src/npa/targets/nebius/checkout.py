@@ -118,8 +118,8 @@ class Source:
             move = f"git -C {own} checkout --force --detach {ref}"
             raise SourceError(
                 f"{name} was made with the recipe at {head}, and {ref} is asked for; nothing was changed",
-                hint=f"to stay, leave `--ref` away, or give `--ref {head}`; to move it: {fetch} && {move}, then "
-                f"look at what that does: the same command with `--dry-run --ref {ref}`",
+                hint=f"to stay, leave `--ref` away, or give `--ref {head}`; to move it: {fetch} && {move}, "
+                f"then look at what that does: the same command with `--dry-run --ref {ref}`",
             )
 
     def _locked(self) -> AbstractContextManager[None]:

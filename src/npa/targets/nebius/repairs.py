@@ -59,8 +59,7 @@ def prerequisites(repairs: Repairs, definitions: Path | None) -> None:
     if lacking := fixes.unmet(outcomes):
         raise KubeError(
             "; ".join(each.warning for each in lacking),
-            hint="correct it and run the same deploy again; definitions are given with "
-            "`--monitoring-definitions FILE`",
+            hint="correct it and run the same deploy again",
         )
 
 
@@ -74,7 +73,7 @@ def load_definitions(path: Path | None) -> Mapping[str, Object]:
         raise UsageError(
             f"{path}: cannot be read as YAML", hint="give a file that holds the definitions"
         ) from error
-    return known.definitions(iter(documents))
+    return known.given(iter(documents))
 
 
 @contextlib.contextmanager
