@@ -102,6 +102,7 @@ class FakeProvider:
             **{id_: kind for kind, id_ in auxiliaries},
         }
         self.name, self.project = NAME, PROJECT
+        self.called: dict[str, str] = {}  # names by id
         self.lag = 0
         self.dying: dict[str, int] = {}
         self.deleted: list[str] = []
@@ -117,7 +118,15 @@ class FakeProvider:
     def owned(self, kind: ProviderKind, resource_id: str) -> Resource:
         self._look(resource_id)
         assert self.things[resource_id] == kind
-        return Resource(kind, resource_id, "x", self.project)
+        return Resource(kind, resource_id, self.called.get(resource_id, "x"), self.project)
+
+    def all_owned(self, kind: ProviderKind, project: str) -> tuple[Resource, ...]:
+        self._fail(f"list {kind}")
+        return tuple(
+            Resource(kind, each, self.called.get(each, "x"), project)
+            for each, one in self.things.items()
+            if one == kind
+        )
 
     def delete(self, kind: ProviderKind, resource_id: str) -> None:
         self._fail(f"delete {resource_id}")

@@ -1,7 +1,7 @@
 """Definitions of the prometheus operator's kinds for a cluster that has none: nothing is fetched; pure.
 
 The charts make objects of these kinds whether or not somebody reads them. Ours only let them be made:
-whatever an object says is kept and nothing is checked. Whoever wants that gives the operator's own definitions
+whatever an object says is kept and nothing is checked. Whoever wants that gives the operator's definitions
 in a file, which then replace ours.
 """
 
