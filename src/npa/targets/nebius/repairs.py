@@ -112,7 +112,11 @@ def after(repairs: Repairs, timeout: float = AFTER) -> tuple[str, ...]:
     )
     warnings = (each.warning for each in outcomes)
     unable = worker_checks.user_namespaces(repairs.kube, repairs.workers)
-    return (*(each for each in warnings if each), *unable)
+    return (
+        *(each for each in warnings if each),
+        *unable,
+        *worker_checks.plugins(repairs.kube, repairs.workers),
+    )
 
 
 class _Waking:
