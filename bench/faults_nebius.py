@@ -22,6 +22,11 @@ from npa.targets.nebius import records
 PAGE = Path(__file__).parents[1] / "docs/reference/faults-nebius.md"
 MADE = ("made filesystems#1", "made clusters#1", "made allocations#1", "made charts#1")
 GONE = tuple(each.replace("made", "gone") for each in reversed(MADE))
+DELETIONS = tuple(
+    f"{when} the provider deletes a{n} {kind}#1"
+    for kind, n in (("cluster", ""), ("filesystem", ""), ("allocation", "n"))
+    for when in ("before", "after")
+)
 ENDS = {"deploy": "ready", "destroy": "destroyed"}
 HEAD = """\
 <!-- written by `make faults-nebius` -->
@@ -33,7 +38,8 @@ Each row is a run of its own, on real Terraform and git, with a provider on loop
 process: a file put in place, a program started, a request that changes something; `made` and `gone` are in
 Terraform's apply, when the provider has made or ended a thing and Terraform has not heard of it. {rows} of
 {rows} times the next run ended as if there had been no kill: there is one cluster, and the installation's
-record, Terraform's state and the provider name the same things; after a destroy there is nothing.
+record, Terraform's state and the provider name the same things; after a destroy there is nothing. Where the
+state is lost, the destroy says `destroy-incomplete` to the end: what else the state held is not known.
 
 An apply goes on without its npa: half-made things that no state knows would be worse. Until it ends, the next
 command is refused: `Terraform still applies here`.
@@ -80,7 +86,7 @@ def there(stage: Stage) -> str:
     return f"the cluster, {known}, {state}{jobs}"
 
 
-def kill(stage: Stage, verb: mortal.Verb, step: str) -> Row:
+def kill(stage: Stage, verb: mortal.Verb, step: str, end: str = "") -> Row:
     """Kill at a step, run the same command again, and see that all agree."""
     ended = stage.run(verb, step)
     if not ended.killed:
@@ -90,7 +96,7 @@ def kill(stage: Stage, verb: mortal.Verb, step: str) -> Row:
     ended = stage.run(verb)
     nothing = not any(stage.at(kind) for kind in (*mortal.KINDS, "charts"))
     wrong = stage.disagreements() if verb == "deploy" else [] if nothing else ["something is left"]
-    if ended.status != ENDS[verb] or wrong:
+    if ended.status != (end or ENDS[verb]) or wrong:
         sys.exit(f"{verb} killed at {step!r}: {ended.status} {ended.message} {wrong}")
     return Row(step, left, ended.status)
 
@@ -122,11 +128,32 @@ def destroys(root: Path) -> Iterator[Row]:
             yield kill(stage, "destroy", step)
 
 
+def deletions(root: Path) -> Iterator[Row]:
+    """Kill a destroy that has no state of Terraform's at each of the provider's deletions."""
+    with mortal.stage(root / "stage") as stage:
+        stage.run("deploy")
+        for left in stage.installation.glob("terraform.tfstate*"):
+            left.unlink()
+        shutil.copytree(stage.root, root / "kept", symlinks=True)
+        for step in DELETIONS:
+            shutil.rmtree(stage.root)
+            shutil.copytree(root / "kept", stage.root, symlinks=True)
+            # Nothing recorded is left; but what the lost state held besides is not known, and that is said.
+            for chart in (stage.root / "provider/charts").iterdir():
+                chart.unlink()  # nobody but the state knows of them
+            yield kill(stage, "destroy", step, "destroy-incomplete")
+
+
 def main() -> int:
     """Write the page."""
     text = []
     count = 0
-    for title, rows in (("Deploy", deploys), ("Destroy", destroys)):
+    sections = (
+        ("Deploy", deploys),
+        ("Destroy", destroys),
+        ("Destroy, where Terraform's state is lost", deletions),
+    )
+    for title, rows in sections:
         text.append(f"\n## {title}\n\n| killed at | what is there | the next run |\n|---|---|---|")
         with tempfile.TemporaryDirectory(prefix="npa-faults-") as folder:
             for row in rows(Path(folder)):

@@ -109,6 +109,7 @@ class MortalNebius(Nebius):
     hit: Hit
 
     def delete(self, kind: Any, resource_id: str) -> None:
-        self.hit(f"before the provider deletes a {kind}")
+        named = f"an {kind}" if kind == "allocation" else f"a {kind}"
+        self.hit(f"before the provider deletes {named}")
         super().delete(kind, resource_id)
-        self.hit(f"after the provider deletes a {kind}")
+        self.hit(f"after the provider deletes {named}")
