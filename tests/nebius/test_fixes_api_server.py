@@ -15,15 +15,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.nebius.after import CLUSTER, NAME, PROJECT, FakeProvider, FakeTerraform, managed
 
 from npa.errors import KubeError
 from npa.render.nebius import definitions
 from npa.render.nebius import fixes as rules
 from npa.render.nebius.fix_model import Context
-from npa.render.objects import CONFIG_MAP, CRD, HELM_RELEASE, JOB, NAMESPACE, SLURM_CLUSTER, Kind, dig
+from npa.render.nebius.sidecar import Sidecar
+from npa.render.objects import CLAIM, CONFIG_MAP, CRD, HELM_RELEASE, JOB, NAMESPACE, SLURM_CLUSTER, Kind, dig
 from npa.slurm.lookup import Absent, Found, Unknown
 from npa.targets.nebius import fixes
 from npa.targets.nebius.ports import SystemClock
+from npa.targets.nebius.teardown import Teardown
 from npa.tools.kube import Access, Kube
 
 UP = Path(__file__).parents[3] / "shared" / "k8s" / "k8s-up"
@@ -345,3 +348,31 @@ def test_what_a_deleted_job_started_ends_with_it(server: Server) -> None:
 
     # kube-mini has no defaults of its own kinds; a real API server orphans a Job's pods without this
     assert "/apis/batch/v1/namespaces/soperator/jobs/wait?propagationPolicy=Background" in asked[0]
+
+
+def test_a_destroy_frees_the_recipe_s_volumes_and_nobody_else_s(kube: Kube) -> None:
+    for namespace in ("soperator", "default"):
+        if namespace != "default":
+            kube.apply(NAMESPACE.object(namespace))
+        wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+        kube.apply(CLAIM.object("data", namespace, spec=wanted))
+    provider = FakeProvider()
+    record = Sidecar(cluster_name="lab", cluster_id=CLUSTER, provider_cluster_name=NAME, project_id=PROJECT)
+    state = {"serial": 1, "resources": [managed("nebius_mk8s_v1_cluster", CLUSTER, NAME)]}
+    ended = Teardown(
+        "lab",
+        record,
+        provider,
+        FakeTerraform(provider, state),
+        Hasty(),
+        lambda _: None,
+        60.0,
+        to=lambda _: kube,
+    ).destroy()
+
+    assert (ended.status, ended.notes) == ("destroyed", ())
+    ours, other = (kube.get(CLAIM, "data", namespace) for namespace in ("soperator", "default"))
+    # Whatever protects a claim in use lets it go once nobody uses it; here it is at least on its way.
+    assert isinstance(ours, Absent) or dig(ours.value, "metadata", "deletionTimestamp")  # type: ignore[union-attr]
+    assert isinstance(other, Found)
+    assert dig(other.value, "metadata", "deletionTimestamp") is None
