@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import socket
 import subprocess
 import sys
@@ -18,10 +19,12 @@ from typing import Any
 
 import pytest
 from tests.fakes import cloud as clouds
+from tests.fakes import provider as fake
 from tests.fakes.cloud import Cloud, CloudTerraform
 from tests.fakes.standin import needs_terraform
 
-from npa.errors import RefusedError, ToolError
+from npa.errors import OwnershipError, RefusedError, ToolError
+from npa.targets.nebius import records
 from npa.targets.nebius.options import NebiusOptions
 from npa.targets.nebius.target import NebiusTarget
 
@@ -161,6 +164,27 @@ def test_a_state_in_s3_is_locked_written_and_found_again(tmp_path: Path, store: 
         ended = NebiusTarget(cloud.outside).destroy("quick", NebiusOptions(), lambda _: None)
         assert ended["status"] == "destroyed"
         assert cloud.ids("clusters") == []
+
+
+def test_a_machine_that_is_lost_is_not_the_cluster(tmp_path: Path, store: Store) -> None:
+    with serve(tmp_path, store) as cloud:
+        file = backend(tmp_path, store.url)
+        assert deploy(cloud, backend=file) == "ready"
+        made = cloud.ids("clusters")
+        shutil.rmtree(cloud.home / ".npa/soperator")
+        cloud.commands.clear()
+
+        assert deploy(cloud, backend=file) == "ready"
+        assert "apply" not in cloud.commands
+        record = records.load_sidecar(cloud.installation)
+        assert record is not None
+        assert ([record.cluster_id], cloud.ids("clusters")) == (made, made)
+        assert sorted(record.filesystem_ids) == sorted(cloud.ids("filesystems"))
+
+        shutil.rmtree(cloud.home / ".npa/soperator")
+        cloud.provider.held["clusters"] = [fake.cluster(made[0], project="project-2")]
+        with pytest.raises(OwnershipError, match="another project"):
+            deploy(cloud, backend=file)
 
 
 def test_a_wrong_endpoint_changes_nothing(tmp_path: Path, store: Store) -> None:

@@ -151,6 +151,9 @@ def _opened(
     outside.reader(place.recipe).require(want.adapter.terraform)
     with outside.provider() as provider:
         state = world.state_of(outside, place.state)
+        if backend and record is None and not state:
+            state = world.remote_state(outside, backend)
+            record = world.adopted(provider, spec.name, who, state)
         world.require_ours(spec.name, record, state)
         world.require_sizes(spec, state)
         seen = world.gather(provider, spec, who, state, table, world.load_caches(place.state))
