@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup packages demo demo-down test test-fast check format imports golden bench bench-failover bench-fleet faults docs
+.PHONY: help setup packages demo demo-down test test-fast check format imports golden bench bench-failover bench-fleet faults faults-nebius docs
 
 BIN := .venv/bin
 # Clusters on this machine need root: sudo where there is one and we are not root already.
@@ -59,6 +59,9 @@ bench-fleet: setup ## measure plans and status of many clusters, in a minute
 
 faults: setup ## make every fault on real clusters, and write docs/reference/faults.md
 	$(AS_ROOT) python -m bench.faults
+
+faults-nebius: setup ## kill a deploy at Nebius at every step, and write docs/reference/faults-nebius.md
+	$(BIN)/python -m bench.faults_nebius
 
 docs: setup ## write docs/reference from the code
 	$(BIN)/python scripts/reference.py

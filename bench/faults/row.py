@@ -42,6 +42,8 @@ def render(rows: Iterable[Row], notes: Iterable[str], machine: Mapping[str, str]
         "# Faults",
         "",
         INTRODUCTION,
+        "What happens when npa is killed on Nebius is [a page of its own](faults-nebius.md).",
+        "",
         "| fault | made by | `status` says | repaired by | `deploy` | `watch` | job elsewhere |",
         "|---|---|---|---|---|---|---|",
         *(_line(row) for row in rows),

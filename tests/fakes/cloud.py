@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from nebius.api.nebius.compute import v1 as compute
@@ -29,12 +30,14 @@ from npa.render.nebius.source import EXAMPLE, Contract
 from npa.render.objects import CONFIG_MAP, CRD
 from npa.spec.model import SoperatorSpec, WorkerPoolSpec
 from npa.targets.nebius.outside import Outside
+from npa.tools import nebius_session
 from npa.tools.kube import Executed
 from npa.tools.nebius import Nebius
 from npa.tools.terraform import Deadlines, Saved, Terraform
 
 TENANT, PROJECT, REGION, SUBNET = "tenant-1", "project-1", "eu-north1", "vpcsubnet-1"
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBuQp1vK0tqkP4T0h7g2Y0yqkqv3mV5iM0p3m3b2x0aT me"
+NOTHING: Mapping[str, str] = MappingProxyType({})
 _CLOCK = "  triggers_replace = [\n    terraform_data.this.id,\n    timestamp(),\n  ]\n"
 PATCHES = (
     Patch(
@@ -64,9 +67,10 @@ def spec(**more: Any) -> SoperatorSpec:
     return SoperatorSpec(**{"name": "quick", "workers": (WorkerPoolSpec(name="cpu", size=2),), **more})
 
 
-def upstream(path: Path) -> repository.Upstream:
-    """Make a git repository of the stand-in recipe."""
+def upstream(path: Path, more: Mapping[str, str] = NOTHING) -> repository.Upstream:
+    """Make a git repository of the stand-in recipe; `more` files are added to it."""
     shutil.copytree(standin.RECIPE, path)
+    repository.write(path, dict(more))
     providers = path / EXAMPLE / "terraform.tf"
     providers.write_text(providers.read_text() + f"# {source.api_domain('eu-north1')}\n")
     repository.git(path, "init", "-q", "-b", "main")
@@ -79,8 +83,15 @@ def upstream(path: Path) -> repository.Upstream:
 class Cloud:
     """A provider whose things are those that Terraform made; `before` is called ahead of every command."""
 
-    def __init__(self, root: Path, provider: Provider) -> None:
+    def __init__(
+        self,
+        root: Path,
+        provider: Provider,
+        more: Mapping[str, str] = NOTHING,
+        recipe: repository.Upstream | None = None,
+    ) -> None:
         self.provider = provider
+        self.environ: dict[str, str] = {}
         self.clock = FakeClock()
         self.slurm = Slurm()
         self.kube = cluster(self.slurm)
@@ -89,9 +100,9 @@ class Cloud:
         self.after: Callable[[str], None] = lambda _: None
         self.commands: list[str] = []
         self.minimum = (1, 5)
-        self._recipe = upstream(root / "upstream")
+        self._recipe = recipe or upstream(root / "upstream", more)
         self.home = root / "home"
-        (self.home / ".npa").mkdir(parents=True)
+        (self.home / ".npa").mkdir(parents=True, exist_ok=True)
         project = f"{{project_id: {PROJECT}, tenant_id: {TENANT}, region: {REGION}}}"
         (self.home / ".npa/config.yaml").write_text(f"projects:\n  lab: {project}\n")
 
@@ -103,18 +114,26 @@ class Cloud:
                 "PATH": os.environ["PATH"],
                 "HOME": str(self.home),
                 "NPA_SOPERATOR_ROOT_LOGIN_SSH_PUBLIC_KEY": KEY,
+                **self.environ,
             },
-            connect=lambda _: Nebius(self.provider.sdk(), deadline=10),
+            connect=lambda environ: Nebius(
+                self.provider.sdk(nebius_session.choose(environ).token or "good"), deadline=10
+            ),
             terraform=lambda folder, env, deadlines, program: CloudTerraform(
                 self, folder, env, deadlines, program
             ),
             kube=lambda _: self.kube,
             clock=self.clock,
-            adapter=lambda _: replace(standin.standin(self.minimum), ref=self._recipe.pin),
+            adapter=lambda ref: replace(standin.standin(self.minimum), ref=ref),
             contract=self._contract,
             remote=self._recipe.url,
             pin=self._recipe.pin,
         )
+
+    def release(self, files: Mapping[str, str]) -> str:
+        """Have the recipe's repository move on, and npa pin what is there then."""
+        self._recipe = replace(self._recipe, pin=repository.commit(self._recipe.path, dict(files), "next"))
+        return self._recipe.pin
 
     def _contract(self, ref: str) -> Contract:
         real = source.contract(PIN)
@@ -285,14 +304,18 @@ def unit(of: str) -> str:
     return "byte" if of == "byte" else "count"
 
 
-@contextmanager
-def serve(root: Path, *wanted: SoperatorSpec) -> Iterator[Cloud]:
-    """Have a cloud with room for these clusters."""
-    records = {each.metadata.name: each for one in wanted or (spec(),) for each in enough(one)}
-    held: dict[str, list[Any]] = {
+def room(*wanted: SoperatorSpec) -> dict[str, list[Any]]:
+    """Return what a provider with room for these clusters holds."""
+    records = {each.metadata.name: each for one in wanted for each in enough(one)}
+    return {
         "projects": [fake.project(PROJECT, tenant=TENANT, region=REGION)],
         "subnets": [vpc.Subnet(metadata=fake.metadata(SUBNET, PROJECT, "default"))],
         "quotas": list(records.values()),
     }
-    with fake.serve(Provider(held)) as provider:
-        yield Cloud(root, provider)
+
+
+@contextmanager
+def serve(root: Path, *wanted: SoperatorSpec, more: Mapping[str, str] = NOTHING) -> Iterator[Cloud]:
+    """Have a cloud with room for these clusters, whose recipe has `more` files."""
+    with fake.serve(Provider(room(*(wanted or (spec(),))))) as provider:
+        yield Cloud(root, provider, more)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from npa.errors import KubeError, NpaError, ProviderNotFoundError
-from npa.render.objects import Kind, Object, name_of
+from npa.render.objects import CRD, Kind, Object, name_of
 from npa.slurm.lookup import Absent, Found, Lookup
 from npa.targets.nebius import ports
 from npa.tools import kube as tools_kube
@@ -67,6 +67,8 @@ class FakeKube:
 
     def apply(self, wanted: Object) -> Object:
         kind = f"{str(wanted['kind']).lower()}s"
+        if kind == CRD.plural:  # the API serves what is defined
+            wanted = {**wanted, "status": {"conditions": [{"type": "Established", "status": "True"}]}}
         self.objects[kind, wanted["metadata"].get("namespace", ""), name_of(wanted)] = wanted
         return wanted
 
@@ -100,6 +102,7 @@ class FakeProvider:
             **{id_: kind for kind, id_ in auxiliaries},
         }
         self.name, self.project = NAME, PROJECT
+        self.called: dict[str, str] = {}  # names by id
         self.lag = 0
         self.dying: dict[str, int] = {}
         self.deleted: list[str] = []
@@ -115,7 +118,15 @@ class FakeProvider:
     def owned(self, kind: ProviderKind, resource_id: str) -> Resource:
         self._look(resource_id)
         assert self.things[resource_id] == kind
-        return Resource(kind, resource_id, "x", self.project)
+        return Resource(kind, resource_id, self.called.get(resource_id, "x"), self.project)
+
+    def all_owned(self, kind: ProviderKind, project: str) -> tuple[Resource, ...]:
+        self._fail(f"list {kind}")
+        return tuple(
+            Resource(kind, each, self.called.get(each, "x"), project)
+            for each, one in self.things.items()
+            if one == kind
+        )
 
     def delete(self, kind: ProviderKind, resource_id: str) -> None:
         self._fail(f"delete {resource_id}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,15 +25,17 @@ from npa.errors import (
     OwnershipError,
     QuotaError,
     RefusedError,
+    SourceError,
+    ToolError,
 )
 from npa.plan import guard
 from npa.plan.model import Plan
-from npa.render.nebius import quotas
-from npa.render.objects import CRD
+from npa.render.nebius import definitions, quotas
+from npa.render.objects import CRD, HELM_RELEASE
 from npa.spec.model import SoperatorSpec, WorkerPoolSpec
 from npa.targets.nebius import records
 from npa.targets.nebius.options import NebiusOptions
-from npa.targets.nebius.result import SoperatorDeploymentValidationError
+from npa.targets.nebius.result import SoperatorDeploymentValidationError, SoperatorStateCaptureError
 from npa.targets.nebius.target import NebiusTarget
 
 pytestmark = needs_terraform
@@ -328,22 +331,28 @@ def test_repairs_run_without_an_apply(cloud: Cloud) -> None:
     assert any("prefixed-scripts" in each for each in said)
 
 
-def test_without_definitions_the_deploy_stops_before_slurm_and_goes_on_with_them(
+def test_a_cluster_without_definitions_gets_open_ones_and_later_those_of_a_file(
     cloud: Cloud, tmp_path: Path
 ) -> None:
-    names = [f"{plural}.monitoring.coreos.com" for plural in ("servicemonitors", "podmonitors", "probes")]
-    for name in names:
+    for name in definitions.OPEN:
         cloud.kube.delete(CRD, name)
-    with pytest.raises(KubeError, match="no definition was given") as blocked:
-        deploy(cloud)
+    assert deploy(cloud)["status"] == "ready"
+    assert all(definitions.is_ours(cloud.kube.objects[CRD.plural, "", name]) for name in definitions.OPEN)
 
-    assert "--monitoring-definitions" in blocked.value.hint
-    assert cloud.commands.count("apply") == 1
-    served = {"conditions": [{"type": "Established", "status": "True"}]}
     file = tmp_path / "crds.yaml"
-    file.write_text("\n---\n".join(yaml.safe_dump(CRD.object(name, status=served)) for name in names))
-
+    file.write_text("\n---\n".join(yaml.safe_dump(CRD.object(name)) for name in definitions.OPEN))
     assert deploy(cloud, definitions=file)["status"] == "ready"
+    assert not any(definitions.is_ours(cloud.kube.objects[CRD.plural, "", name]) for name in definitions.OPEN)
+
+
+def test_kubernetes_that_takes_no_prerequisites_stops_the_deploy_before_slurm(cloud: Cloud) -> None:
+    def refuses(wanted: Any) -> Any:
+        raise KubeError(f"no leave to apply {wanted['kind']}", status=403)
+
+    cloud.kube.apply = refuses  # type: ignore[method-assign]
+    with pytest.raises(KubeError, match="no leave to apply Namespace"):
+        deploy(cloud)
+    assert cloud.commands.count("apply") == 1
 
 
 def test_a_state_that_is_kept_elsewhere_is_found_again(cloud: Cloud, tmp_path: Path) -> None:
@@ -358,3 +367,98 @@ def test_a_state_that_is_kept_elsewhere_is_found_again(cloud: Cloud, tmp_path: P
     assert deploy(cloud)["status"] == "ready"
     assert "apply" not in cloud.commands
     assert destroy(cloud)["status"] == "destroyed"
+
+
+def test_a_dry_run_shows_terraform_s_plan_and_applies_nothing(cloud: Cloud) -> None:
+    target = NebiusTarget(cloud.outside)
+    first = target.planned(clouds.spec(), NebiusOptions(), lambda _: None)
+    assert first.refusal is None
+    assert "known once Kubernetes is there" in first.plan.notes[-1]
+    assert "module.k8s.terraform_data.this" in " ".join(step.subject for step in first.plan.steps)
+    assert cloud.ids("clusters") == []
+
+    deploy(cloud)
+    cloud.commands.clear()
+    shown = target.planned(pools(cpu=1), NebiusOptions(), lambda _: None)
+    assert isinstance(shown.refusal, DestructiveError)
+    assert any("would shrink from 2 nodes to 1 node" in step.reason for step in shown.plan.steps)
+    assert "apply" not in cloud.commands
+    assert deploy(cloud)["status"] == "ready"
+
+
+def test_c67_a_smaller_jail_is_refused_before_anything_is_planned(cloud: Cloud) -> None:
+    deploy(cloud, clouds.spec(jail_size_gib=1024))
+    cloud.commands.clear()
+    with pytest.raises(RefusedError, match="jail has 1024 GiB and cannot shrink to 1000 GiB"):
+        deploy(cloud, clouds.spec(jail_size_gib=1000))
+    assert "plan" not in cloud.commands
+
+    plans: list[Plan] = []
+    deploy(cloud, clouds.spec(jail_size_gib=2048), plans=plans)
+    (grown,) = [step for plan in plans for step in plan.steps if "jail" in step.subject]
+    assert (grown.verb, grown.diff.splitlines()[0]) == (
+        "reconfigure",
+        "input.size_gibibytes: 1024 -> 2048",
+    )
+
+
+def test_c68_an_operator_does_not_go_back(cloud: Cloud) -> None:
+    deploy(cloud)
+    history = {"history": [{"chartVersion": "4.1.7+x"}]}
+    cloud.kube.put(HELM_RELEASE, "flux-system-soperator", "flux-system", status=history)
+    cloud.commands.clear()
+
+    with pytest.raises(RefusedError, match=r"operator cannot go back from 4\.1\.7 to 4\.1\.6"):
+        deploy(cloud)
+    assert cloud.commands == ["state"]
+
+
+def test_what_an_apply_made_and_nobody_could_record_is_a_result_of_its_own(cloud: Cloud) -> None:
+    def unreadable(command: str) -> None:
+        if command == "apply":
+            cloud.after = broken
+
+    def broken(command: str) -> None:
+        if command == "state":
+            cloud.after = lambda _: None
+            raise ToolError(["terraform", "state"], 1, "no such bucket")
+
+    cloud.after = unreadable
+    with pytest.raises(SoperatorStateCaptureError) as failed:
+        deploy(cloud)
+
+    document, code = failure.described(failed.value)
+    assert (code, document["status"], document["deployment_status"]) == (
+        1,
+        "deployed-state-capture-failed",
+        "applied",
+    )
+    assert "do not delete anything by its name" in document["recovery"]
+    assert len(cloud.ids("clusters")) == 1  # nothing was destroyed
+    record = records.load_sidecar(cloud.installation)
+    assert record is not None
+    assert record.cluster_id == ""  # the record before the apply is kept
+    assert deploy(cloud)["status"] == "ready"
+    assert [records.load_sidecar(cloud.installation).cluster_id] == cloud.ids("clusters")  # type: ignore[union-attr]
+
+
+def test_an_installation_keeps_its_recipe_until_it_is_moved_as_the_refusal_says(cloud: Cloud) -> None:
+    deploy(cloud)
+    old = cloud.outside.pin
+    new = cloud.release({"soperator/VERSION": "4.1.7-1\n"})
+    assert cloud.outside.pin == new
+    assert deploy(cloud)["status"] == "ready"  # a newer npa, whose pin is another
+    record = records.load_sidecar(cloud.installation)
+    assert record is not None
+    assert record.ref == old
+
+    with pytest.raises(SourceError, match=f"made with the recipe at {old}") as refused:
+        deploy(cloud, ref=new)
+    commands = refused.value.hint.partition("to move it: ")[2].partition(", then")[0]
+    subprocess.run(commands, shell=True, check=True, capture_output=True)
+    shown = NebiusTarget(cloud.outside).planned(clouds.spec(), NebiusOptions(ref=new), lambda _: None)
+    assert shown.refusal is None
+    assert deploy(cloud, ref=new)["status"] == "ready"
+    record = records.load_sidecar(cloud.installation)
+    assert record is not None
+    assert record.ref == new

@@ -1,175 +1,152 @@
-"""Deploy and destroy, killed after each write of each phase: the next run finishes, and nothing is doubled.
+"""Deploy and destroy, killed (SIGKILL) at their steps: the next run finishes, and nothing is doubled or lost.
 
-The points are those of `docs/reference/faults-nebius.md`.
+Here one installation is killed at one landmark after the other; `make faults-nebius` kills a deploy and a
+destroy of their own at every single step.
 """
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.fakes import cloud as clouds
-from tests.fakes.cloud import Cloud
+from tests.fakes import mortal
+from tests.fakes.mortal import Stage
 from tests.fakes.standin import needs_terraform
 
 from npa.errors import OwnershipError
-from npa.plan.model import Plan
-from npa.render.objects import Object
 from npa.targets.nebius import records
 from npa.targets.nebius.options import NebiusOptions
 from npa.targets.nebius.target import NebiusTarget
 
 pytestmark = needs_terraform
-PAGE = Path(__file__).parents[2] / "docs/reference/faults-nebius.md"
 
 DEPLOY = (
-    ("after init", 1),
-    ("after plan", 1),
-    ("when asked", 1),
-    ("before apply", 1),
-    ("after apply", 1),
-    ("after reading the state", 1),
-    ("before a repair", 1),
-    ("after a repair", 1),
-    ("after plan", 2),
-    ("when asked", 2),
-    ("before apply", 2),
-    ("after apply", 2),
-    ("after reading the state", 2),
+    "start git clone#1",
+    "write the shared checkout#1",
+    "start git worktree move#1",
+    "write terraform.tfvars#1",
+    "start terraform init#1",
+    "after plan#1",
+    "when asked#1",
+    "write .npa-soperator-env.json#1",
+    "made filesystems#1",  # inside the apply of Kubernetes: Terraform goes on without us
+    "write .npa-soperator-env.json#1",
+    "before a repair of monitoring-system#1",
+    "after a repair of monitoring-system#1",
+    "before a repair of soperator-slurm-scripts#1",
+    "start terraform apply#1",
+    "made charts#1",
+    "inside the GPU check#1",
+    "after the GPU check#1",
+    "write .npa-soperator-applied.json#1",
 )
 DESTROY = (
-    ("after init", 1),
-    ("after reading the state", 1),
-    ("after plan", 1),
-    ("before apply", 1),
-    ("after apply", 1),
+    "start git worktree repair#1",
+    "after init#1",
+    "after plan#1",
+    "start terraform apply#1",
+    "gone clusters#1",
+    "write .npa-soperator-destroyed.json#1",
+    "remove terraform.tfvars#1",
+    "remove .npa-soperator-env.json#1",
 )
-
-
-class Killed(BaseException):
-    """The process is gone: nothing that comes after it has any effect."""
-
-
-class Trap:
-    """Kills at one point, and everything after it."""
-
-    def __init__(self, cloud: Cloud, label: str, nth: int) -> None:
-        self._at, self._seen = (label, nth), Counter[str]()
-        self.dead = False
-        self._real = cloud.kube.apply
-        cloud.before = lambda command: self.hit(f"before {command}")
-        cloud.after = lambda command: self.hit(f"after {self._named(command)}")
-        cloud.kube.apply = self._apply  # type: ignore[method-assign]
-
-    def hit(self, label: str) -> None:
-        self._seen[label] += 1
-        if self.dead or (label, self._seen[label]) == self._at:
-            self.dead = True
-            raise Killed(label)
-
-    def _named(self, command: str) -> str:
-        return "reading the state" if command == "state" else command
-
-    def _apply(self, wanted: Object) -> Object:
-        if threading.current_thread() is not threading.main_thread():
-            return self._real(wanted)
-        self.hit("before a repair")
-        done = self._real(wanted)
-        self.hit("after a repair")
-        return done
-
-
-def free(cloud: Cloud, trap: Trap) -> None:
-    cloud.before = cloud.after = lambda _: None
-    cloud.kube.apply = trap._real  # type: ignore[method-assign]
 
 
 @pytest.fixture
-def cloud(tmp_path: Path) -> Iterator[Cloud]:
-    with clouds.serve(tmp_path) as serving:
-        yield serving
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    with mortal.stage(tmp_path) as found:
+        yield found
 
 
-def deploy(cloud: Cloud, trap: Trap | None = None) -> dict[str, Any]:
-    def agree(_: Plan, __: bool) -> None:
-        if trap:
-            trap.hit("when asked")
-
-    return NebiusTarget(cloud.outside).deploy(clouds.spec(), NebiusOptions(), agree, lambda _: None)
-
-
-def destroy(cloud: Cloud) -> dict[str, Any]:
-    return NebiusTarget(cloud.outside).destroy("quick", NebiusOptions(), lambda _: None)
+def kill(stage: Stage, verb: mortal.Verb, label: str) -> None:
+    ended = stage.run(verb, label)
+    assert ended.killed, f"{verb} has no step {label!r}: {ended.status} {ended.message} {ended.labels}"
+    stage.settled()
+    assert len(stage.at("clusters")) <= 1
+    assert len(stage.at("filesystems")) <= 2
+    assert len(stage.at("allocations")) <= 1
 
 
-@pytest.mark.parametrize(("label", "nth"), DEPLOY)
-def test_a_deploy_that_was_killed_is_finished_by_the_next(cloud: Cloud, label: str, nth: int) -> None:
-    trap = Trap(cloud, label, nth)
-    with pytest.raises(Killed):
-        deploy(cloud, trap)
-    made = cloud.ids("clusters")
-    free(cloud, trap)
-
-    assert deploy(cloud)["status"] == "ready"
-    record = records.load_sidecar(cloud.installation)
-    assert record is not None
-    assert made in ([], cloud.ids("clusters"))  # what was made is kept
-    assert [record.cluster_id] == cloud.ids("clusters")
-    assert sorted(record.filesystem_ids) == sorted(cloud.ids("filesystems"))
-    assert sorted(record.allocation_ids) == sorted(cloud.ids("allocations"))
-    assert destroy(cloud)["status"] == "destroyed"
-    assert cloud.ids("clusters") + cloud.ids("filesystems") + cloud.ids("allocations") == []
+def finish(stage: Stage, verb: mortal.Verb) -> None:
+    ended = stage.run(verb)
+    assert (ended.code, ended.status) == (0, {"deploy": "ready", "destroy": "destroyed"}[verb]), ended.message
 
 
-@pytest.mark.parametrize(("label", "nth"), DESTROY)
-def test_a_destroy_that_was_killed_is_finished_by_the_next(cloud: Cloud, label: str, nth: int) -> None:
-    deploy(cloud)
-    trap = Trap(cloud, label, nth)
-    with pytest.raises(Killed):
-        destroy(cloud)
-    free(cloud, trap)
+def test_a_deploy_is_killed_at_every_landmark_and_then_finishes(stage: Stage) -> None:
+    for label in DEPLOY:
+        kill(stage, "deploy", label)
+    finish(stage, "deploy")
 
-    assert destroy(cloud)["status"] == "destroyed"
-    assert cloud.ids("clusters") + cloud.ids("filesystems") + cloud.ids("allocations") == []
-
-
-def test_a_destroy_after_half_a_deploy_leaves_nothing(cloud: Cloud) -> None:
-    trap = Trap(cloud, "after apply", 1)
-    with pytest.raises(Killed):
-        deploy(cloud, trap)
-    free(cloud, trap)
-
-    assert destroy(cloud)["status"] == "destroyed"
-    assert cloud.ids("clusters") == []
+    assert stage.disagreements() == []
+    for label in DESTROY:
+        kill(stage, "destroy", label)
+    finish(stage, "destroy")
+    assert gone(stage)
 
 
-def test_an_apply_that_was_killed_before_its_state_was_written_is_not_done_again(cloud: Cloud) -> None:
-    trap = Trap(cloud, "after apply", 1)
-    with pytest.raises(Killed):
-        deploy(cloud, trap)
-    free(cloud, trap)
-    (cloud.installation / "terraform.tfstate").unlink()
-
-    with pytest.raises(OwnershipError, match="unknown to the installation") as refused:
-        deploy(cloud)
-    assert "delete exactly these ids" in refused.value.hint
-    assert len(cloud.ids("clusters")) == 1
+def gone(stage: Stage) -> bool:
+    return not any(stage.at(kind) for kind in (*mortal.KINDS, "charts"))
 
 
-def test_a_lost_state_is_not_made_anew(cloud: Cloud) -> None:
-    deploy(cloud)
-    (cloud.installation / "terraform.tfstate").unlink()
+def test_an_apply_that_goes_on_without_its_npa_is_waited_for(stage: Stage) -> None:
+    (stage.root / "hold").touch()
+    assert stage.run("deploy", "made filesystems#1").killed
+    for verb in ("deploy", "destroy"):
+        ended = stage.run(verb)
+        assert (ended.status, "still applies" in ended.message) == ("refused", True), ended
+    assert stage.at("clusters") == []
 
-    with pytest.raises(OwnershipError, match="state is gone"):
-        deploy(cloud)
-    assert len(cloud.ids("clusters")) == 1
+    (stage.root / "hold").unlink()
+    stage.settled()
+    assert len(stage.at("clusters")) == 1  # it made what it was told to
+    finish(stage, "deploy")
+    assert stage.disagreements() == []
 
 
-def test_the_page_names_every_point() -> None:
-    page = PAGE.read_text(encoding="utf-8")
+def test_a_destroy_by_recorded_ids_is_killed_and_then_finishes(stage: Stage) -> None:
+    finish(stage, "deploy")
+    for left in stage.installation.glob("terraform.tfstate*"):
+        left.unlink()
+    for kind in ("cluster", "filesystem"):
+        for when in ("before", "after"):
+            kill(stage, "destroy", f"{when} the provider deletes a {kind}#1")
+    ended = stage.run("destroy")
 
-    assert [f"{label}, {nth}" for label, nth in (*DEPLOY, *DESTROY) if f"{label}, {nth} |" not in page] == []
+    assert (ended.status, stage.at("clusters"), stage.at("filesystems")) == ("destroy-incomplete", [], [])
+    outside = stage.outside(mortal.Reaper(stage.root))
+    accepted = NebiusTarget(outside).destroy("quick", NebiusOptions(accept_unknown=True), lambda _: None)
+    assert accepted["status"] == "destroyed"
+
+
+def test_an_apply_that_died_before_its_state_was_written_is_not_done_again(tmp_path: Path) -> None:
+    with clouds.serve(tmp_path) as cloud:
+        target = NebiusTarget(cloud.outside)
+
+        def die(command: str) -> None:
+            if command == "apply":
+                raise KeyboardInterrupt
+
+        cloud.after = die
+        with pytest.raises(KeyboardInterrupt):
+            target.deploy(clouds.spec(), NebiusOptions(), lambda *_: None, lambda _: None)
+        cloud.after = lambda _: None
+        records.forget_sidecar(cloud.installation)
+        (cloud.installation / "terraform.tfstate").unlink()
+
+        with pytest.raises(OwnershipError, match="unknown to the installation") as refused:
+            target.deploy(clouds.spec(), NebiusOptions(), lambda *_: None, lambda _: None)
+        assert "delete exactly these ids" in refused.value.hint
+        assert len(cloud.ids("clusters")) == 1
+
+
+def test_a_lost_state_is_not_made_anew(tmp_path: Path) -> None:
+    with clouds.serve(tmp_path) as cloud:
+        target = NebiusTarget(cloud.outside)
+        target.deploy(clouds.spec(), NebiusOptions(), lambda *_: None, lambda _: None)
+        (cloud.installation / "terraform.tfstate").unlink()
+
+        with pytest.raises(OwnershipError, match="state is gone"):
+            target.deploy(clouds.spec(), NebiusOptions(), lambda *_: None, lambda _: None)
+        assert len(cloud.ids("clusters")) == 1

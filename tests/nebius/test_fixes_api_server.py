@@ -15,14 +15,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.nebius.after import CLUSTER, NAME, PROJECT, FakeProvider, FakeTerraform, managed
 
 from npa.errors import KubeError
+from npa.render.nebius import definitions
 from npa.render.nebius import fixes as rules
 from npa.render.nebius.fix_model import Context
-from npa.render.objects import CONFIG_MAP, CRD, HELM_RELEASE, JOB, NAMESPACE, SLURM_CLUSTER, Kind, dig
+from npa.render.nebius.sidecar import Sidecar
+from npa.render.objects import CLAIM, CONFIG_MAP, CRD, HELM_RELEASE, JOB, NAMESPACE, SLURM_CLUSTER, Kind, dig
 from npa.slurm.lookup import Absent, Found, Unknown
 from npa.targets.nebius import fixes
 from npa.targets.nebius.ports import SystemClock
+from npa.targets.nebius.teardown import Teardown
 from npa.tools.kube import Access, Kube
 
 UP = Path(__file__).parents[3] / "shared" / "k8s" / "k8s-up"
@@ -128,20 +132,25 @@ def test_the_namespace_is_made_and_then_left_alone(kube: Kube) -> None:
     assert (first.ok, first.acted, second.ok, second.acted) == (True, True, True, False)
 
 
-def test_definitions_of_a_file_are_served_before_they_count(kube: Kube) -> None:
-    kinds = [
-        Kind("monitoring.coreos.com", "v1", kind, f"{kind.lower()}s")
-        for kind in ("ServiceMonitor", "PodMonitor", "Probe")
-    ]
-    given = {kind.crd: definition(kind) for kind in kinds}
+def test_open_definitions_take_objects_and_give_way_to_those_of_a_file(kube: Kube) -> None:
+    monitor = definitions.KINDS[0]
+    spec = {"endpoints": [{"port": "metrics"}], "selector": {"matchLabels": {"a": "b"}}}
+    made = settled(kube, "monitoring-definitions")
+    kube.apply(NAMESPACE.object("monitored"))
+    kept = kube.apply(monitor.object("m", "monitored", spec=spec))
+    again = settled(kube, "monitoring-definitions")
+    given = {kind.crd: definition(kind) for kind in definitions.KINDS}
+    replaced = settled(kube, "monitoring-definitions", Context("1", crds=given))
 
-    blocked = settled(kube, "monitoring-definitions")
-    done = settled(kube, "monitoring-definitions", Context("1", crds=given))
-
-    assert blocked.state == "blocked"
-    assert fixes.unmet([blocked]) == (blocked,)
-    assert done.ok
-    assert kube.list(kinds[0]) == Found(())
+    assert (made.ok, again.ok, again.acted) == (True, True, False)
+    assert kept["spec"] == spec
+    assert replaced.ok
+    found = kube.get(CRD, monitor.crd)
+    assert isinstance(found, Found)
+    assert not definitions.is_ours(found.value)
+    there = kube.get(monitor, "m", "monitored")
+    assert isinstance(there, Found)
+    assert there.value["spec"] == spec
 
 
 def test_the_schema_is_opened_in_every_version(kube: Kube) -> None:
@@ -339,3 +348,31 @@ def test_what_a_deleted_job_started_ends_with_it(server: Server) -> None:
 
     # kube-mini has no defaults of its own kinds; a real API server orphans a Job's pods without this
     assert "/apis/batch/v1/namespaces/soperator/jobs/wait?propagationPolicy=Background" in asked[0]
+
+
+def test_a_destroy_frees_the_recipe_s_volumes_and_nobody_else_s(kube: Kube) -> None:
+    for namespace in ("soperator", "default"):
+        if namespace != "default":
+            kube.apply(NAMESPACE.object(namespace))
+        wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+        kube.apply(CLAIM.object("data", namespace, spec=wanted))
+    provider = FakeProvider()
+    record = Sidecar(cluster_name="lab", cluster_id=CLUSTER, provider_cluster_name=NAME, project_id=PROJECT)
+    state = {"serial": 1, "resources": [managed("nebius_mk8s_v1_cluster", CLUSTER, NAME)]}
+    ended = Teardown(
+        "lab",
+        record,
+        provider,
+        FakeTerraform(provider, state),
+        Hasty(),
+        lambda _: None,
+        60.0,
+        to=lambda _: kube,
+    ).destroy()
+
+    assert (ended.status, ended.notes) == ("destroyed", ())
+    ours, other = (kube.get(CLAIM, "data", namespace) for namespace in ("soperator", "default"))
+    # Whatever protects a claim in use lets it go once nobody uses it; here it is at least on its way.
+    assert isinstance(ours, Absent) or dig(ours.value, "metadata", "deletionTimestamp")  # type: ignore[union-attr]
+    assert isinstance(other, Found)
+    assert dig(other.value, "metadata", "deletionTimestamp") is None

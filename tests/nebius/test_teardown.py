@@ -321,3 +321,44 @@ def test_a_destroy_that_is_cut_off_anywhere_is_finished_by_the_next(bed: Bed, at
     assert again.ok
     assert not bed.provider.things
     assert len(bed.provider.deleted) == len(set(bed.provider.deleted))
+
+
+def again(bed: Bed, *ids: str, name: str = ADDRESS.name) -> None:
+    """Have the dying cluster make its address anew."""
+    for each in ids:
+        bed.provider.things[each] = "allocation"
+        bed.provider.called[each] = name
+
+
+def test_an_address_that_the_dying_cluster_made_anew_is_ended_too(bed: Bed) -> None:
+    again(bed, "vpcallocation-2")
+    again(bed, "vpcallocation-9", name="lab-ip-of-somebody")
+
+    assert bed.destroy().status == "destroyed"
+    assert bed.provider.deleted == ["vpcallocation-2"]
+    assert list(bed.provider.things) == ["vpcallocation-9"]
+
+
+def test_several_of_its_name_are_left_and_told(bed: Bed) -> None:
+    again(bed, "vpcallocation-2", "vpcallocation-3")
+    result = bed.destroy()
+
+    assert result.status == "destroy-incomplete"
+    assert "several bear its name: vpcallocation-2, vpcallocation-3" in result.errors[0]
+    assert bed.provider.deleted == []
+
+
+def test_what_was_made_anew_and_cannot_be_listed_is_not_taken_for_nothing(bed: Bed) -> None:
+    bed.provider.fails["list allocation"] = [ProviderTransientError("list allocations")]
+    result = bed.destroy()
+
+    assert result.status == "destroy-incomplete"
+    assert "whether it was made anew is unknown" in result.errors[0]
+
+
+def test_a_name_without_the_cluster_s_own_is_nobodys(bed: Bed) -> None:
+    foreign = replace(RECORD, auxiliaries=(JAIL, replace(ADDRESS, name="shared-ip")))
+    again(bed, "vpcallocation-2", name="shared-ip")
+
+    assert bed.destroy(foreign).status == "destroyed"
+    assert bed.provider.deleted == []

@@ -32,6 +32,25 @@ def test_c76_every_worker_is_asked_and_the_cause_named() -> None:
     )
 
 
+def test_c76_a_plugin_that_the_login_node_lacks_is_named() -> None:
+    plugins = {"login-0": "# none\n", "gpu-0": "optional /usr/lib/pyxis.so\n"}
+    kube = FakeKube(lambda pod, _: Executed(0, plugins[pod]))
+
+    (said,) = worker_checks.plugins(kube, ("gpu-0", "gpu-1"))
+    assert "the login node lacks what workers have" in said
+    plugins["login-0"] = plugins["gpu-0"]
+    assert worker_checks.plugins(kube, ("gpu-0",)) == ()
+    assert worker_checks.plugins(kube, ()) == ()
+
+
+def test_c76_plugins_that_cannot_be_read_are_unknown() -> None:
+    def answer(pod: str, _: Sequence[str]) -> Executed:
+        raise KubeError(f"exec in {pod}: no answer within the deadline")
+
+    (said,) = worker_checks.plugins(FakeKube(answer), ("gpu-0",))
+    assert "is unknown" in said
+
+
 @pytest.mark.skipif(
     os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root and setpriv, as on a worker"
 )

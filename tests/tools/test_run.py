@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from npa.errors import ToolError, ToolMissingError, ToolTimeoutError
-from npa.tools import run
+from npa.errors import RefusedError, ToolError, ToolMissingError, ToolTimeoutError
+from npa.tools import disk, run
 
 SOON = 5.0  # seconds; far less than the programs below would take
 
@@ -129,7 +129,7 @@ def test_whatever_a_listener_raises_ends_the_program(error: type[BaseException],
 def test_ctrl_c_ends_a_stream_gently(tmp_path: Path) -> None:
     """The program gets SIGTERM, not the terminal's SIGINT, and may put things in order."""
     program = f"""
-from npa.tools import run
+from npa.tools import disk, run
 script = "trap 'echo ordered > {tmp_path}/log; exit' TERM; echo ready; sleep 60 & wait"
 run.stream(["sh", "-c", script], lambda line: print(line, flush=True), timeout=60)
 """
@@ -158,7 +158,7 @@ def test_a_detached_program_outlives_us(tmp_path: Path) -> None:
     log, end = tmp_path / "log", tmp_path / "end"
     program = f"""
 from pathlib import Path
-from npa.tools import run
+from npa.tools import disk, run
 run.detached(["sh", "-c", "echo $$; until [ -e {end} ]; do sleep 0.02; done; echo ended"], Path({str(log)!r}))
 """
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=SOON)
@@ -195,3 +195,47 @@ def _until(done: Callable[[], bool]) -> None:
     while not done():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def outlive(tmp_path: Path, script: str, heard: Callable[[str], None] = lambda _: None) -> None:
+    with disk.lent_lock(tmp_path / "lock", "busy") as held:
+        run.outliving(sh(script), heard, output=tmp_path / "out", held=held, timeout=60)
+
+
+def test_a_program_that_outlives_us_is_heard_line_by_line(tmp_path: Path) -> None:
+    heard: list[str] = []
+    outlive(tmp_path, "echo one; echo two >&2; printf three", heard.append)
+
+    assert heard == ["one", "two", "three"]
+    assert (tmp_path / "out").stat().st_mode & 0o077 == 0
+
+
+def test_a_program_that_outlives_us_fails_and_is_late_as_others_are(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="last") as caught:
+        outlive(tmp_path, "echo last; exit 3")
+    assert caught.value.exit_status == 3
+    with disk.lent_lock(tmp_path / "l", "busy") as held, pytest.raises(ToolTimeoutError):
+        run.outliving(sh("sleep 60"), print, output=tmp_path / "out", held=held, timeout=0.2)
+    with pytest.raises(ToolMissingError):
+        run.outliving(["/nosuch/x"], print, output=tmp_path / "out", held=0, timeout=1)
+
+
+def test_a_program_goes_on_when_we_are_killed_and_holds_its_lock(tmp_path: Path) -> None:
+    script = f"echo begun; while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; echo more; : > {tmp_path}/done"
+    source = f"""if True:
+        from pathlib import Path
+        from npa.tools import disk, run
+        with disk.lent_lock(Path({str(tmp_path)!r}, "lock"), "busy") as held:
+            run.outliving(["sh", "-c", {script!r}], lambda line: print(line, flush=True),
+                          output=Path({str(tmp_path)!r}, "out"), held=held, timeout=60)
+    """
+    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True) as ours:
+        assert ours.stdout is not None
+        assert ours.stdout.readline() == "begun\n"
+        ours.kill()
+    with pytest.raises(RefusedError, match="busy"), disk.lock(tmp_path / "lock", "busy"):
+        pass
+    (tmp_path / "go").touch()
+    with disk.lock(tmp_path / "lock", "busy", patience=SOON):  # free once it has ended
+        assert (tmp_path / "done").exists()
+    assert (tmp_path / "out").read_text() == "begun\nmore\n"

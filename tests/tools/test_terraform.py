@@ -152,7 +152,7 @@ def test_the_jail_neither_shrinks_nor_goes(tmp_path: Path) -> None:
     verdict = planned(tmp_path, tool, spec(("cpu", 1), jail_size_gib=100))
 
     assert [(each.text, each.approvable) for each in verdict.refused] == [
-        ("filesystem soperator-small-jail would shrink: size_gibibytes 512 -> 100", False)
+        ("filesystem soperator-small-jail would shrink from 512 GiB to 100 GiB", False)
     ]
 
 

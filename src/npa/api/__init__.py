@@ -253,9 +253,9 @@ def _local() -> LocalTarget:
 
 
 def _nebius() -> NebiusTarget:
-    from npa.targets.nebius.target import NebiusTarget
+    from npa.api import nebius
 
-    return NebiusTarget()
+    return nebius.target()
 
 
 def _installed(name: str) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,11 +14,31 @@ if TYPE_CHECKING:
     from npa.targets.nebius.doctor import Check
     from npa.targets.nebius.looking import Seen
     from npa.targets.nebius.options import NebiusOptions
-    from npa.targets.nebius.phases import Agree
+    from npa.targets.nebius.outside import Outside
+    from npa.targets.nebius.phases import Agree, Shown
     from npa.targets.nebius.target import NebiusTarget
     from npa.tools.nebius_network import Networks
 
 Listener = Callable[["Event"], None]
+
+_outside: ContextVar[Outside | None] = ContextVar("outside", default=None)
+
+
+@contextlib.contextmanager
+def wired(outside: Outside) -> Iterator[None]:
+    """Have every verb inside the block use these programs, this provider and this home, not the process's."""
+    before = _outside.set(outside)
+    try:
+        yield
+    finally:
+        _outside.reset(before)
+
+
+def target() -> NebiusTarget:
+    """Return the target that every surface uses."""
+    from npa.targets.nebius.target import NebiusTarget
+
+    return NebiusTarget(_outside.get())
 
 
 def deploy(
@@ -32,12 +53,20 @@ def deploy(
     nobody agrees. Raises QuotaError, CapacityError, DestructiveError with the approvals that would allow it,
     and UnhealthyError where the cluster is there and its GPUs did not pass.
     """
-    return _target().deploy(spec, options, agree, heard)
+    return target().deploy(spec, options, agree, heard)
 
 
 def check(spec: SoperatorSpec, options: NebiusOptions) -> Preflight:
     """Return whether a spec fits at the provider, and what it costs; changes nothing."""
-    return _target().check(spec, options)
+    return target().check(spec, options)
+
+
+def planned(spec: SoperatorSpec, options: NebiusOptions, heard: Listener = lambda _: None) -> Shown:
+    """Return Terraform's plan in our words, with its addresses, and what refuses it; nothing is applied.
+
+    The provider is asked, and the installation's folder is made ready on this machine.
+    """
+    return target().planned(spec, options, heard)
 
 
 def check_all(asked: Sequence[tuple[SoperatorSpec, NebiusOptions]]) -> tuple[str, ...]:
@@ -50,27 +79,27 @@ def check_all(asked: Sequence[tuple[SoperatorSpec, NebiusOptions]]) -> tuple[str
 
 def status(name: str, options: NebiusOptions) -> Seen:
     """Return what is known of an installation; raises NotFoundError where there is none of that name."""
-    return _target().status(name, options)
+    return target().status(name, options)
 
 
 def plan_destroy(name: str, options: NebiusOptions, *, force: bool = False) -> Plan:
     """Return what a destroy would end, by recorded ids, naming the jobs that would die."""
-    return _target().plan_destroy(name, options, force=force)
+    return target().plan_destroy(name, options, force=force)
 
 
 def destroy(name: str, options: NebiusOptions, *, heard: Listener = lambda _: None) -> dict[str, Any]:
     """End an installation and return the result; raises DestroyIncompleteError unless all is proven gone."""
-    return _target().destroy(name, options, heard)
+    return target().destroy(name, options, heard)
 
 
 def repair(
     name: str, options: NebiusOptions, told: Callable[[str], None] = lambda _: None, timeout: float = 1200.0
 ) -> tuple[str, ...]:
     """Repair an installation's charts and workers without an apply; returns what did not hold."""
-    return _target().repair(name, options, told, timeout)
+    return target().repair(name, options, told, timeout)
 
 
-@contextmanager
+@contextlib.contextmanager
 def networks() -> Iterator[Networks]:
     """Sign in to what makes and deletes networks, and sign out at the end of the block."""
     from npa.tools import nebius_network
@@ -85,10 +114,4 @@ def doctor() -> tuple[Check, ...]:
     from npa.targets.nebius import doctor
     from npa.targets.nebius.outside import Outside
 
-    return doctor.examine(Outside())
-
-
-def _target() -> NebiusTarget:
-    from npa.targets.nebius.target import NebiusTarget
-
-    return NebiusTarget()
+    return doctor.examine(_outside.get() or Outside())

@@ -124,11 +124,11 @@ def deploy(
         definitions=monitoring_definitions,
         private=private_endpoint,
     )
+    if asked.target == "nebius":
+        _deploy_nebius(asked, given, yes, dry_run, output)
+        return
     if dry_run and asked.target != "local":
         _show_public(asked, None, output)
-        return
-    if asked.target == "nebius":
-        _deploy_nebius(asked, given, yes, output)
         return
     agreed = asked_for.planned(asked)
     if dry_run:
@@ -154,13 +154,18 @@ def _asked(
     raise UsageError("no spec", hint="name it with `--spec PATH`, or a plan with `--plan FILE`")
 
 
-def _deploy_nebius(asked: asked_for.Request, given: NebiusOptions, yes: bool, output: Output) -> None:
+def _deploy_nebius(
+    asked: asked_for.Request, given: NebiusOptions, yes: bool, dry_run: bool, output: Output
+) -> None:
     from npa.cli import recipe
 
     if asked.force or asked.force_steps or asked.wait_for_jobs:
         what = "`--force`, `--force-step` and `--wait-for-jobs` allow nothing on target nebius"
         raise UsageError(what, hint="allow one change of one plan with `--approve ADDRESS@DIGEST`")
-    recipe.deploy(asked.spec, given, yes, output)
+    if dry_run:
+        recipe.show(asked.spec, given, output)
+    else:
+        recipe.deploy(asked.spec, given, yes, output)
 
 
 def _check(asked: asked_for.Request, given: NebiusOptions, output: Output) -> None:

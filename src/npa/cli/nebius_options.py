@@ -76,7 +76,7 @@ Definitions = Annotated[
     typer.Option(
         "--monitoring-definitions",
         metavar="FILE",
-        help="Nebius: YAML with the prometheus operator's definitions, where the cluster lacks them.",
+        help="Nebius: YAML with the prometheus operator's definitions, in the place of open ones of npa's.",
     ),
 ]
 Private = Annotated[

@@ -31,6 +31,20 @@ def deploy(spec: SoperatorSpec, options: NebiusOptions, yes: bool, output: Outpu
     _print(result, output)
 
 
+def show(spec: SoperatorSpec, options: NebiusOptions, output: Output) -> None:
+    """Show Terraform's plan as ours, and stop; raises what refuses it, after it was shown."""
+    from npa.api import nebius as nebius_api
+    from npa.plan import codec, text
+
+    shown = nebius_api.planned(spec, options, _lines(spec.name))
+    if output == "json" and not shown.refusal:
+        screen.document(codec.encode(shown.plan))
+    elif output != "json":
+        screen.data(text.text(shown.plan, f"npa soperator deploy --spec {spec.name}.yaml"))
+    if shown.refusal:
+        raise shown.refusal
+
+
 def destroy(name: str, options: NebiusOptions, yes: bool, force: bool, output: Output) -> None:
     """Destroy: shows what is recorded, asks, and prints what became of it."""
     from npa.api import nebius as nebius_api

@@ -67,6 +67,14 @@ def lock(path: Path, busy: str, *, patience: float = 0.0) -> Iterator[None]:
     """Hold an exclusive lock; raises RefusedError with `busy` when somebody else does (flock(2)).
 
     `patience` is how many seconds to wait for it.
+    """
+    with lent_lock(path, busy, patience=patience):
+        yield
+
+
+@contextlib.contextmanager
+def lent_lock(path: Path, busy: str, *, patience: float = 0.0) -> Iterator[int]:
+    """Hold a lock as `lock` does, and yield its descriptor: a program that inherits it holds it, too.
 
     The file goes away with the lock, and a lock on a file that has gone is taken anew.
     """
@@ -87,7 +95,7 @@ def lock(path: Path, busy: str, *, patience: float = 0.0) -> Iterator[None]:
                 break
         os.close(fd)
     try:
-        yield
+        yield fd
     finally:
         with contextlib.suppress(FileNotFoundError):
             path.unlink()

@@ -9,7 +9,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
 from npa.errors import ToolError, ToolMissingError, ToolTimeoutError
 
@@ -28,6 +28,7 @@ PACKAGES = {
 # program alone, which may tell those that it started itself; the others are for its whole group.
 Ending = tuple[tuple[signal.Signals, float], ...]
 ENDING: Ending = ((signal.SIGTERM, 10), (signal.SIGKILL, 5))
+_GLANCE = 0.1  # seconds between two looks at the output of a program that outlives us
 
 
 class Run(Protocol):
@@ -121,6 +122,50 @@ def stream(
         raise ToolError(argv, code, "".join(lines[-20:]))
 
 
+def outliving(
+    argv: Sequence[str],
+    heard: Callable[[str], None],
+    *,
+    output: Path,
+    held: int,
+    timeout: float,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    ending: Ending = ENDING,
+) -> None:
+    """Run a program as `stream` does; but should we be killed, it goes on to its end.
+
+    It writes to a file, which we follow: a pipe that nobody reads would end it at its next word. It inherits
+    the descriptor `held`, and with it the lock that is on it.
+    """
+    late = threading.Event()
+    lines: list[str] = []
+    with open(output, "w", opener=_private) as file, open(output, errors="replace") as follow:
+        process = _popen(argv, env, cwd, file, held)
+
+        def expire() -> None:
+            late.set()
+            _end(process, ending)
+
+        timer = threading.Timer(timeout, expire)
+        timer.daemon = True
+        timer.start()
+        try:
+            for line in _followed(process, follow):
+                lines.append(line)
+                heard(line)
+        except BaseException:
+            _end(process, ending)
+            raise
+        finally:
+            timer.cancel()
+            timer.join()
+    if process.returncode != 0 and late.is_set():
+        raise ToolTimeoutError(argv, timeout)
+    if process.returncode != 0:
+        raise ToolError(argv, process.returncode, "\n".join(lines[-20:]))
+
+
 def interactive(argv: Sequence[str]) -> int:
     """Run a program on our own terminal; returns its exit code. Ctrl-C is the program's."""
     try:
@@ -169,6 +214,47 @@ def _started(
         raise missing(argv[0]) from error
     with process:
         yield process
+
+
+def _popen(
+    argv: Sequence[str], env: Mapping[str, str] | None, cwd: Path | None, output: IO[str], held: int
+) -> subprocess.Popen[str]:
+    try:
+        return subprocess.Popen(
+            list(argv),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=None if env is None else dict(env),
+            cwd=cwd,
+            start_new_session=True,
+            pass_fds=(held,),
+        )
+    except FileNotFoundError as error:
+        raise missing(argv[0]) from error
+
+
+def _followed(process: subprocess.Popen[str], output: IO[str]) -> Iterator[str]:
+    """Yield the lines of a file that a program writes, until it has ended and all is read."""
+    kept = ""
+    while True:
+        ended = process.poll() is not None
+        for line in iter(output.readline, ""):
+            kept += line
+            if kept.endswith("\n"):
+                yield kept.rstrip("\n")
+                kept = ""
+        if ended:
+            break
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_GLANCE)
+    if kept:
+        yield kept
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
 
 def _end(process: subprocess.Popen[str], ending: Ending) -> None:

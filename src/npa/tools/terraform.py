@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import shutil
@@ -15,12 +16,14 @@ from typing import Any, Protocol
 
 from npa.errors import PreflightError, RefusedError, ToolError, ToolTimeoutError
 from npa.render.nebius import redaction
+from npa.tools import disk, unfinished
 from npa.tools import run as runner
 from npa.tools.run import Ending, Run
 
 FOLDER = ".npa-plan-"  # a private folder in the working directory, gone with the plan in it
 CHANGES = 2  # the exit status of `plan -detailed-exitcode` when there are any
-TAIL = 20  # lines of output that an error keeps
+LOCKED = "acquiring the state lock"  # what Terraform's error is called
+KEPT, TAIL = 100, 20  # lines of output that are looked at, and that an error keeps
 SAFE = "nothing was changed"
 AGAIN = "what was done is in the state: run the same command again, it plans from what is there"
 
@@ -52,6 +55,9 @@ class Stream(Protocol):
         """Run a program to its end, handing over each line."""
 
 
+Outliving = Callable[..., None]  # how an apply is run: to its end, even where we come to ours
+
+
 @dataclass(frozen=True, slots=True)
 class Deadlines:
     """Seconds that each command is given."""
@@ -62,6 +68,7 @@ class Deadlines:
     show: float = 300
     apply: float = 5400
     read: float = 300  # state and outputs
+    lock: float = 60  # until somebody else gives the state free
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +97,12 @@ class Terraform:
         *,
         run: Run = runner.run,
         stream: Stream = runner.stream,
+        outliving: Outliving = runner.outliving,
         program: str = "terraform",
         deadlines: Deadlines = Deadlines(),
     ) -> None:
         self._directory, self._env = directory, dict(env)
-        self._run, self._stream = run, stream
+        self._run, self._stream, self._outliving = run, stream, outliving
         self._program, self._deadlines = program, deadlines
 
     def version(self) -> tuple[int, int, int]:
@@ -152,13 +160,20 @@ class Terraform:
     def apply(
         self, saved: Saved, heard: Callable[[str], None] | None = None, timeout: float | None = None
     ) -> None:
-        """Apply exactly the file that was inspected; it is gone afterwards, however that ended."""
+        """Apply exactly the file that was inspected; it is gone afterwards, however that ended.
+
+        Should we be killed, it goes on: half-made things that no state knows would be worse.
+        """
         self._unchanged(saved)
-        argv = ["apply", "-input=false", "-no-color", "-lock-timeout=60s", str(saved.path)]
+        argv = ["apply", "-input=false", "-no-color", self._patience, str(saved.path)]
+        output = self._directory / unfinished.OUTPUT
         try:
-            self._long(argv, heard, timeout or self._deadlines.apply, AGAIN)
+            with disk.lent_lock(self._directory / unfinished.APPLYING, unfinished.BUSY) as held:
+                start = functools.partial(self._outliving, output=output, held=held)
+                self._long(argv, heard, timeout or self._deadlines.apply, AGAIN, start)
         finally:
             saved.path.unlink(missing_ok=True)
+            output.unlink(missing_ok=True)
 
     def state_pull(self) -> dict[str, Any]:
         """Return the state, empty where there is none yet. It holds secrets in clear text."""
@@ -171,17 +186,15 @@ class Terraform:
             ["output"], self._captured(["output", "-json", "-no-color"], self._deadlines.read)
         )
 
+    @property
+    def _patience(self) -> str:
+        return f"-lock-timeout={self._deadlines.lock:g}s"
+
     def _plan(
         self, path: Path, target: str, destroy: bool, heard: Callable[[str], None] | None, timeout: float
     ) -> Saved:
-        argv = [
-            "plan",
-            "-input=false",
-            "-no-color",
-            "-detailed-exitcode",
-            "-lock-timeout=60s",
-            f"-out={path}",
-        ]
+        argv = ["plan", "-input=false", "-no-color", "-detailed-exitcode", self._patience]
+        argv += [f"-out={path}"]
         argv += [f"-target={target}"] * bool(target) + ["-destroy"] * destroy
         code = 0
         try:
@@ -204,19 +217,26 @@ class Terraform:
             raise RefusedError("the plan file is not the one that was made", hint="plan again")
 
     def _long(
-        self, arguments: list[str], heard: Callable[[str], None] | None, timeout: float, hint: str
+        self,
+        arguments: list[str],
+        heard: Callable[[str], None] | None,
+        timeout: float,
+        hint: str,
+        start: Stream | None = None,
     ) -> None:
         lines: list[str] = []
 
         def listen(line: str) -> None:
             lines.append(line)
-            del lines[:-TAIL]
+            del lines[:-KEPT]
             if heard:
                 heard(self._shown(line))
 
         argv = [self._program, *arguments]
         try:
-            self._stream(argv, listen, timeout=timeout, env=self._env, cwd=self._directory, ending=GENTLE)
+            (start or self._stream)(
+                argv, listen, timeout=timeout, env=self._env, cwd=self._directory, ending=GENTLE
+            )
         except ToolTimeoutError as error:
             error.hint = hint
             raise
@@ -239,7 +259,13 @@ class Terraform:
             return error
         plain = [line.strip("╷│╵ \t") for line in output.splitlines()]
         tail = [line for line in plain if line][-TAIL:]
-        headline = [line for line in tail if line.startswith("Error:")][:1]
+        headline = [line for line in plain if line.startswith("Error:")][:1]
+        if headline and LOCKED in headline[0]:
+            key = next((each.removeprefix("ID:").strip() for each in plain if each.startswith("ID:")), "ID")
+            hint = (
+                f"another Terraform holds the state: wait for it; where none runs any more: "
+                f"{self._program} -chdir={self._directory} force-unlock {key}"
+            )
         return type(error)(error.argv, error.exit_status, self._shown("\n".join(tail + headline)), hint=hint)
 
     def _shown(self, text: str) -> str:

@@ -159,7 +159,7 @@ def test_a_plan_without_a_provider_is_public(tmp_path: Path, capsys: pytest.Capt
     assert "secret-id" not in out + err
 
 
-@pytest.mark.parametrize("target", ["nebius", "kubernetes"])
+@pytest.mark.parametrize("target", ["kubernetes"])
 def test_a_dry_run_without_a_provider_is_the_same_plan(
     spec: str, target: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

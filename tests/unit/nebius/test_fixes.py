@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from npa.render.nebius import fixes, registration
+from npa.render.nebius import definitions, fixes, registration
 from npa.render.nebius.fix_model import All, Apply, Context, Delete, One, Patch, Scontrol, Seen, Verdict
 from npa.render.objects import CRD, Object
 from npa.slurm.lookup import Absent, Found, Lookup, Unknown
@@ -53,17 +53,30 @@ def test_a_missing_namespace_is_made_once() -> None:
     assert fixes.monitoring_namespace(one(fixes.MONITORING, Found({})), NOW).state == "done"
 
 
-def test_definitions_come_from_the_users_file_or_the_fix_says_that_it_needs_one() -> None:
+def test_definitions_are_the_users_or_open_ones_of_ours() -> None:
     missing = Seen(ones={query: Absent() for query in fixes.MONITORING_CRDS})
     documents = [CRD.object(query.name, spec={}) for query in fixes.MONITORING_CRDS]
-    given = fixes.definitions(iter([*documents, CRD.object("others.x"), None]))
+    given = fixes.given(iter([*documents, CRD.object("others.x"), None]))
 
-    blocked = fixes.monitoring_definitions(missing, NOW)
-    needed = fixes.monitoring_definitions(missing, Context("1", crds=given))
+    open_ones = fixes.monitoring_definitions(missing, NOW)
+    users = fixes.monitoring_definitions(missing, Context("1", crds=given))
 
-    assert blocked.state == "blocked"
-    assert "give a file" in blocked.why
-    assert [action.wanted for action in needed.actions if isinstance(action, Apply)] == documents
+    assert [action.wanted for action in users.actions if isinstance(action, Apply)] == documents
+    made = [action.wanted for action in open_ones.actions if isinstance(action, Apply)]
+    assert made == list(definitions.OPEN.values())
+    assert all(definitions.is_ours(each) for each in made)
+
+
+def test_open_definitions_are_replaced_by_those_of_a_file_and_others_are_not() -> None:
+    served: Object = {"status": {"conditions": [true("Established")]}}
+    first, *rest = fixes.MONITORING_CRDS
+    seen = Seen(ones={first: Found(definitions.OPEN[first.name]), **{each: Found(served) for each in rest}})
+    given = fixes.given(CRD.object(query.name, spec={}) for query in fixes.MONITORING_CRDS)
+
+    found = fixes.monitoring_definitions(seen, Context("1", crds=given))
+
+    assert found.state == "needed"
+    assert [action.wanted for action in found.actions if isinstance(action, Apply)] == [given[first.name]]
 
 
 def test_definitions_count_once_they_are_served() -> None:

@@ -38,6 +38,11 @@ def user_namespaces(node: str, output: str) -> str:
     return f"{node}: users may not make user namespaces, though {SYSCTL} is {match[1]}"
 
 
+def plugstack_probe() -> tuple[str, ...]:
+    """Return the command that prints which plugins a node's jobs have."""
+    return ("sh", "-c", "cat /etc/slurm/plugstack.conf /etc/slurm/plugstack.conf.d/*.conf 2>/dev/null; true")
+
+
 def plugstack(login: str, worker: str) -> str:
     """Return what differs between the plugins of login and worker; "" where a job's options mean the same."""
     here, there = (set(_lines(text)) for text in (login, worker))

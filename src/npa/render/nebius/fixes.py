@@ -1,7 +1,7 @@
 """The repairs that the pinned operator's charts need, each decided from what was read; pure.
 
-No definition is fetched: those of the prometheus operator come from a file that the user gives, or from
-whoever installed them before.
+No definition is fetched: those of the prometheus operator were installed before, come from a file of the
+user's, or are open ones of ours (`definitions`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from npa.render.nebius import registration
+from npa.render.nebius import definitions, registration
 from npa.render.nebius.fix_model import (
     SLURM_NAMESPACE,
     All,
@@ -42,9 +42,7 @@ from npa.slurm.lookup import Absent, Found
 CHARTS = frozenset({"4.1.6", "4.1.7"})  # what these repairs were checked with
 
 MONITORING = One(NAMESPACE, "monitoring-system")
-MONITORING_CRDS = tuple(
-    One(CRD, f"{plural}.monitoring.coreos.com") for plural in ("servicemonitors", "podmonitors", "probes")
-)
+MONITORING_CRDS = tuple(One(CRD, name) for name in definitions.OPEN)
 RELEASES = All(HELM_RELEASE, "flux-system")
 SLURM_CLUSTERS = One(CRD, "slurmclusters.slurm.nebius.ai")
 SCRIPTS = One(CONFIG_MAP, "slurm-scripts", SLURM_NAMESPACE)
@@ -73,13 +71,17 @@ def monitoring_definitions(seen: Seen, context: Context) -> Verdict:
     if failed := unread(*found.values()):
         return failed
     missing = [name for name, lookup in found.items() if isinstance(lookup, Absent)]
-    lacking = [name for name in missing if name not in context.crds]
-    if lacking:
-        why = f"not installed, and no definition was given: {', '.join(lacking)}; give a file that holds them"
-        return Verdict("blocked", why)
-    if missing:
-        wanted = tuple(Apply(context.crds[name]) for name in missing)
-        return Verdict("needed", f"not installed: {', '.join(missing)}", wanted)
+    ours = [
+        name for name, each in found.items() if isinstance(each, Found) and definitions.is_ours(each.value)
+    ]
+    better = [name for name in ours if name in context.crds]
+    if missing or better:
+        wanted = tuple(
+            Apply(context.crds.get(name) or definitions.OPEN[name]) for name in (*missing, *better)
+        )
+        why = [f"not installed: {', '.join(missing)}"] * bool(missing)
+        why += [f"replaced by those of the file: {', '.join(better)}"] * bool(better)
+        return Verdict("needed", "; ".join(why), wanted)
     slow = [
         name
         for name, each in found.items()
@@ -174,7 +176,7 @@ def applicable(fixes: tuple[Fix, ...], chart: str) -> tuple[Fix, ...]:
     return tuple(fix for fix in fixes if chart in fix.charts)
 
 
-def definitions(documents: Iterator[object]) -> dict[str, Object]:
+def given(documents: Iterator[object]) -> dict[str, Object]:
     """Return the definitions among the documents of a file, by name; anything else there is ignored."""
     wanted = {query.name for query in MONITORING_CRDS}
     found = (each for each in documents if isinstance(each, dict) and each.get("kind") == CRD.kind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from npa.render.nebius import redaction, subjects, tfmask
+from npa.render.nebius import redaction, subjects, tfmask, volumes
 from npa.render.nebius.adapter import Adapter, NodeGroups, Volumes
 from npa.render.nebius.tfplan import Check, ResourceChange
 
@@ -50,6 +50,8 @@ def to_deploy(change: ResourceChange, adapter: Adapter, after: frozenset[str]) -
             yield from _group(change, group, adapter)
         if volume := subjects.volume(change, adapter):
             yield from _volume(change, volume, adapter)
+    if change.effect in ("create", "update", "replace"):
+        yield from _rollout(change, adapter)
     if change.imported:
         yield _asked(
             change, f"{change.address} would be imported: what is there becomes part of this cluster"
@@ -117,6 +119,25 @@ def _group(change: ResourceChange, group: NodeGroups, adapter: Adapter) -> Itera
         yield _asked(change, "; ".join(reasons))
 
 
+def _rollout(change: ResourceChange, adapter: Adapter) -> Iterator[Finding]:
+    """A reserved node group has no machine to spare: one more is on demand, or never comes."""
+    group = subjects.node_group(change, adapter)
+    after = subjects.planned(change, group.root) if group else {}
+    template, strategy = after.get("template"), after.get("strategy")
+    policy = template.get("reservation_policy") if isinstance(template, dict) else None
+    if not isinstance(policy, dict) or policy.get("policy") != "STRICT":
+        return
+    surge = strategy.get("max_surge") if isinstance(strategy, dict) else None
+    told = [surge.get(unit) for unit in ("count", "percent")] if isinstance(surge, dict) else []
+    if [each for each in told if each is not None] != [0]:
+        how = "is not said" if surge is None else f"may take {tfmask.shown(surge)} more machines"
+        yield _asked(
+            change,
+            f"how {subjects.subject(change, adapter)} rolls out {how}: beyond its reservation there is none, "
+            "so it needs max_surge 0",
+        )
+
+
 def _rolls(
     before: dict[str, object], after: dict[str, object], group: NodeGroups
 ) -> Iterator[tuple[str, object, object]]:
@@ -139,7 +160,8 @@ def _volume(change: ResourceChange, volume: Volumes, adapter: Adapter) -> Iterat
             text = f"the size of {subjects.subject(change, adapter)} cannot be verified"
             yield _never(change, f"{text}: {_line(name, old, new)}")
         elif new < old:
-            yield _never(change, f"{subjects.subject(change, adapter)} would shrink: {_line(name, old, new)}")
+            was, now = (volumes.shown(volumes.in_bytes(name, each) or 0) for each in (old, new))
+            yield _never(change, f"{subjects.subject(change, adapter)} would shrink from {was} to {now}")
 
 
 def _computed(name: str, before: dict[str, object], after: dict[str, object], volume: Volumes) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from npa.errors import IdentityError, OwnershipError
+from npa.render.nebius import volumes
 from npa.render.nebius.sidecar import KINDS, Auxiliary, Sidecar
 from npa.render.nebius.sidecar import Kind as AuxiliaryKind
 from npa.render.objects import dig
@@ -15,6 +16,7 @@ from npa.render.objects import dig
 CLUSTER = "nebius_mk8s_v1_cluster"
 NODE_GROUP = "nebius_mk8s_v1_node_group"
 WORKERS = "worker_v2"
+FILESYSTEM = "nebius_compute_v1_filesystem"
 _HINT = "make the state readable and run the same command again; nothing is deleted by name"
 
 Mode = Literal["on-demand", "preemptible", "reserved", "unknown"]
@@ -69,6 +71,16 @@ def read(state: Mapping[str, Any]) -> Held:
     )
 
 
+def filesystem_sizes(state: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Yield the name and the real size in bytes of each filesystem whose size the state knows."""
+    resources = [each for each in state.get("resources", []) if dig(each, "mode") == "managed"]
+    for attributes in _instances(resources, FILESYSTEM):
+        found = (volumes.in_bytes(unit, attributes.get(unit)) for unit in volumes.UNITS)
+        size = next((each for each in found if each is not None), None)
+        if size is not None:
+            yield str(attributes.get("name", "")), size
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """Exactly what a destroy is about."""
@@ -119,11 +131,17 @@ def identify(sidecar: Sidecar, held: Held) -> Identity:
     )
 
 
-def foreign(plan: Mapping[str, Any], identity: Identity) -> Iterator[str]:
-    """Yield what is wrong with a saved destroy plan: anything but the end of what is recorded as ours."""
+def foreign(plan: object, identity: Identity, *, empty: bool = False) -> Iterator[str]:
+    """Yield what is wrong with a saved destroy plan: anything but the end of what is recorded as ours.
+
+    `empty` is Terraform's own word, by its exit code, that nothing changes: only then may there be no list.
+    """
+    if not isinstance(plan, Mapping):
+        yield "the plan is not a JSON object"
+        return
     if plan.get("errored") is not False:
         yield "the plan did not end well"
-    changes = plan.get("resource_changes")
+    changes = plan.get("resource_changes", [] if empty else None)
     if not isinstance(changes, list):
         yield "the plan has no list of changes"
         return

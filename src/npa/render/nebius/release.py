@@ -99,8 +99,9 @@ def _slurm_order(release: Release) -> Iterator[str]:
 
 
 def _older(one: str, other: str) -> bool:
-    return _numbers(one) < _numbers(other)
+    return numbers(one) < numbers(other)
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def numbers(version: str) -> tuple[int, ...]:
+    """Return a version as it is compared."""
     return tuple(int(part) for part in version.split("-")[0].split(".") if part.isdigit())

@@ -5,6 +5,19 @@ from __future__ import annotations
 from npa.errors import RefusedError
 
 GIB = 1024**3
+# How the provider says a size: the attribute, and what one of it is in bytes.
+UNITS = {"size_bytes": 1, "size_kibibytes": 1024, "size_mebibytes": 1024**2, "size_gibibytes": GIB}
+
+
+def in_bytes(unit: str, size: object) -> int | None:
+    """Return a size in bytes; None where it is no number."""
+    return size * UNITS[unit] if type(size) is int and unit in UNITS else None
+
+
+def shown(size_bytes: int) -> str:
+    """Return a size as people say it, exact where it is no whole number of GiB."""
+    rest = f" and {size_bytes % GIB} bytes" if size_bytes % GIB else ""
+    return f"{whole_gib(size_bytes)} GiB{rest}"
 
 
 def whole_gib(size_bytes: int) -> int:

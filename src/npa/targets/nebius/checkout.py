@@ -101,6 +101,7 @@ class Source:
             if own.exists():
                 # After an interrupted move git looks for the copy where it was, and forgets it one day.
                 self._git(own).worktree_repair()
+                self._require_same(name, own)
             else:
                 shared = self._shared(found)
                 self._verify(shared)
@@ -108,6 +109,18 @@ class Source:
             self._verify(own)
         place = Place(name, self._contract.ref, own)
         return place if found in (None, place.installation) else Place(name, self._contract.ref, own, found)
+
+    def _require_same(self, name: str, own: Path) -> None:
+        """Raise SourceError where an installation has another commit than the one that is asked for."""
+        head, ref = self._git(own).head(), self._contract.ref
+        if head and head != ref:
+            fetch = f"git -C {own} fetch --no-tags origin {ref}"
+            move = f"git -C {own} checkout --force --detach {ref}"
+            raise SourceError(
+                f"{name} was made with the recipe at {head}, and {ref} is asked for; nothing was changed",
+                hint=f"to stay, leave `--ref` away, or give `--ref {head}`; to move it: {fetch} && {move}, "
+                f"then look at what that does: the same command with `--dry-run --ref {ref}`",
+            )
 
     def _locked(self) -> AbstractContextManager[None]:
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)

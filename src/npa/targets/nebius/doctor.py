@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,11 +13,31 @@ from npa.errors import NpaError
 from npa.targets import login_keys
 from npa.targets.nebius import config
 from npa.targets.nebius.outside import Outside
-from npa.tools import disk
+from npa.tools import disk, run
 
 ROOM = 2 << 30  # bytes: a copy of the recipe, Terraform's providers, plans and logs
-# What the recipe's own scripts call; Terraform and the provider's CLI are asked for their versions.
-SCRIPTS = ("kubectl", "helm", "jq", "yq")
+ASKED = 20.0  # seconds for a program to say its version
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program that the recipe's own scripts call; Terraform is asked apart."""
+
+    name: str
+    asks: tuple[str, ...]  # the words that make it say its version
+    hint: str
+    needs: str = ""  # what the answer has to hold
+
+
+PROGRAMS = (
+    Program("git", ("--version",), "apt-get install -y git"),
+    Program("nebius", ("version",), "install the provider's CLI: the recipe's scripts sign in with it"),
+    Program("kubectl", ("version", "--client"), "install kubectl: the recipe's scripts call it"),
+    Program("helm", ("version", "--short"), "install helm 3 or later: the scripts call it", r"v[3-9]\."),
+    Program("jq", ("--version",), "apt-get install -y jq"),
+    # Another program of this name, from PyPI, takes other words.
+    Program("yq", ("--version",), "install yq 4 (mikefarah/yq): Debian's is another one", r"version v?4\."),
+)
 
 State = Literal["ok", "warning", "missing"]
 
@@ -67,17 +88,23 @@ def _terraform(outside: Outside) -> str:
 
 
 def _programs(outside: Outside) -> Iterator[Check]:
-    path = outside.environ.get("PATH")
-    git = shutil.which("git", path=path)
-    yield Check("git", "ok", git) if git else Check("git", "missing", "not found", "apt-get install -y git")
-    cli = shutil.which(outside.environ.get("NPA_NEBIUS_BIN") or "nebius", path=path)
-    hint = "install the provider's CLI: the recipe's scripts sign in with it"
-    yield Check("nebius", "ok", cli) if cli else Check("nebius", "missing", "not found", hint)
-    for each in SCRIPTS:
-        program = outside.environ.get(f"NPA_{each.upper()}_BIN") or each
-        found = shutil.which(program, path=path)
-        lacking = Check(each, "missing", "not found", f"install {each}: the recipe's scripts call it")
-        yield Check(each, "ok", found) if found else lacking
+    for program in PROGRAMS:
+        named = outside.environ.get(f"NPA_{program.name.upper()}_BIN") or program.name
+        yield _program(outside, program, named)
+
+
+def _program(outside: Outside, program: Program, named: str) -> Check:
+    found = shutil.which(named, path=outside.environ.get("PATH"))
+    if found is None:
+        return Check(program.name, "missing", "not found", program.hint)
+    try:
+        told = run.run([found, *program.asks], env=dict(outside.environ), timeout=ASKED)
+    except NpaError as error:
+        return Check(program.name, "warning", f"{found}, which does not say its version", str(error))
+    said = " ".join(told.split())[:80]
+    if program.needs and not re.search(program.needs, said):
+        return Check(program.name, "missing", f"{found}: {said}", program.hint)
+    return Check(program.name, "ok", f"{found}: {said}")
 
 
 def _credentials(outside: Outside) -> str:

@@ -20,6 +20,7 @@ from npa.targets.nebius.options import NebiusOptions
 from npa.targets.nebius.outside import Outside
 from npa.targets.nebius.runs import Ending, Listener, Runs, Teller
 from npa.targets.nebius.teardown import DestroyResult, Teardown
+from npa.tools import unfinished
 from npa.tools.nebius import Nebius
 
 VERB = "destroy"
@@ -61,7 +62,10 @@ def recorded(folder: Path, name: str) -> Sidecar:
 
 def plan(outside: Outside, name: str, options: NebiusOptions, *, force: bool) -> Plan:
     """Return what a destroy ends, by recorded ids, with the jobs that run there as far as they are known."""
-    record = recorded(located(outside, name, options), name)
+    folder = located(outside, name, options)
+    if ended := records.load_ended(folder):
+        return Plan(name, "nebius", (), notes=(f"already absent: it was destroyed at {ended}",))
+    record = recorded(folder, name)
     jobs, unknown = _jobs(outside, name, record, private=options.private)
     steps = [
         Step("remove", f"{each.kind} {each.name}", "recorded as this installation's", key=each.id)
@@ -114,6 +118,10 @@ def destroy(outside: Outside, name: str, options: NebiusOptions, heard: Listener
     """
     folder = located(outside, name, options)
     with records.locked(outside.root, name, folder):
+        unfinished.refuse(folder)
+        if ended := records.load_ended(folder):
+            forget(folder)  # a kill may have kept the last run from it
+            return DestroyResult(name, "destroyed", notes=(f"already absent: it was destroyed at {ended}",))
         record = recorded(folder, name)
         ref = source.require_ref(options.ref or record.ref or outside.pin)
         recipe = Source(outside.root, outside.contract(ref), remote=outside.remote, git=outside.git)
@@ -163,13 +171,13 @@ def _ended(
     profile = record.auth_profile if record.auth_profile else outside.profile
     teller = Teller(heard, folder)
     runs = Runs(outside, provider, doomed.who, folder, profile, record.o11y_profile, teller)
-    terraform = Ending(runs) if (folder / PROVIDERS).is_file() else None
+    tool = Ending(runs) if (folder / PROVIDERS).is_file() else None
     with records.phase(folder, VERB, "teardown"):
         result = Teardown(
             place.name,
             replace(record, project_id=doomed.who.project_id),
             provider,
-            terraform,
+            tool,
             outside.clock,
             teller.note,
             options.timeout,
@@ -178,12 +186,13 @@ def _ended(
             to=outside.kube,
         ).destroy()
         teardown.require(result)
-    _forget(folder)
+    forget(folder)
     return result
 
 
-def _forget(folder: Path) -> None:
-    """Remove what would tie the name to what is gone: Terraform's state first, the record last."""
+def forget(folder: Path) -> None:
+    """Remove what would tie the name to what is proven gone; killed half-way, the next run does the rest."""
+    records.save_ended(folder)
     for each in STATE_FILES:
         (folder / each).unlink(missing_ok=True)
     with contextlib.suppress(NpaError):

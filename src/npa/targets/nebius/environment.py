@@ -25,13 +25,17 @@ def context(name: str) -> str:
 def of_terraform(
     environ: Mapping[str, str], who: Identity, *, profile: str, o11y_profile: str, token: str, folder: Path
 ) -> dict[str, str]:
-    """Return the environment of one Terraform command."""
+    """Return the environment of one Terraform command.
+
+    `token` is one that somebody gave us, and "" where a profile signs in: provider, scripts and kubeconfig
+    ask it again whenever a token ends. One in the environment would be preferred to it, and never renewed.
+    """
+    given = {"TF_VAR_iam_token": token, "NEBIUS_IAM_TOKEN": token} if token else {}
     return terraform.environment(
         environ,
         {
             "PATH": _path(environ),
-            "TF_VAR_iam_token": token,
-            "NEBIUS_IAM_TOKEN": token,
+            **given,
             **({"NEBIUS_PROFILE": profile} if profile else {}),
             "TF_VAR_region": who.region,
             "TF_VAR_iam_tenant_id": who.tenant_id,

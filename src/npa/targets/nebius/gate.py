@@ -66,6 +66,10 @@ class Gate:
                 break
         return result
 
+    def swept(self) -> bool:
+        """Cancel the job of a run that was killed, and say whether the queue holds none of it any more."""
+        return self._clean(cancel=True)
+
     def _discover(self, deadline: Deadline) -> tuple[str, ...]:
         try:
             done = controller.on_controller(self.kube, ("sinfo", "-h", "-N", "-o", "%N"), deadline.left)

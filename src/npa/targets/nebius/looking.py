@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from npa.errors import KubeError, NpaError
+from npa.errors import KubeError, NotFoundError, NpaError
 from npa.health import assess, text
 from npa.health.assess import Report
 from npa.render.nebius.held import NodeGroup
@@ -21,6 +21,7 @@ from npa.targets.nebius.options import NebiusOptions
 from npa.targets.nebius.outside import Outside
 from npa.targets.nebius.ports import KubeApi
 from npa.targets.nebius.status import NebiusStatus
+from npa.tools import unfinished
 from npa.tools.nebius import Nebius
 
 
@@ -69,6 +70,8 @@ def workers(found: NebiusStatus) -> list[dict[str, Any]]:
 def status_of(outside: Outside, name: str, options: NebiusOptions) -> Seen:
     """Return what is known of an installation; raises NotFoundError where there is none."""
     folder = ending.located(outside, name, options)
+    if ended := records.load_ended(folder):
+        raise NotFoundError(f"{name} is gone: it was destroyed at {ended}", hint="see `npa soperator list`")
     record = records.load_sidecar(folder)
     state = _state(outside, folder)
     try:
@@ -90,6 +93,7 @@ def repair(
     record = ending.recorded(folder, name)
     groups = status.status(name, Absent(), _state(outside, folder)).node_groups or ()
     with records.locked(outside.root, name, folder), outside.provider() as provider:
+        unfinished.refuse(folder)
         kube = _kube(outside, provider, record, private=options.private)
         if not isinstance(kube, Found):
             why = kube.why if isinstance(kube, Unknown) else "it is gone"

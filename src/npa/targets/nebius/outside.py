@@ -14,7 +14,7 @@ from npa.render.nebius.adapter import Adapter
 from npa.render.nebius.source import Contract
 from npa.targets.nebius import config
 from npa.targets.nebius.ports import Clock, KubeApi, SystemClock
-from npa.tools import kube, nebius, terraform
+from npa.tools import kube, nebius, nebius_session, terraform
 from npa.tools.git import Git
 from npa.tools.kube import Access
 from npa.tools.nebius import Nebius
@@ -60,6 +60,11 @@ class Outside:
     def profile(self) -> str:
         """The profile of the provider's CLI that is asked for; empty: its active one."""
         return self.environ.get("NPA_NEBIUS_PROFILE") or self.environ.get("NEBIUS_PROFILE") or ""
+
+    @property
+    def given_token(self) -> bool:
+        """Whether somebody gave us a token (NPA_REUSE_IAM_TOKEN), which nobody can renew."""
+        return bool(nebius_session.choose(self.environ).token)
 
     @contextlib.contextmanager
     def provider(self) -> Iterator[Nebius]:

@@ -19,10 +19,11 @@ from npa.render.nebius import held as states
 from npa.render.nebius.adapter import Adapter
 from npa.render.nebius.gate import GateResult
 from npa.render.nebius.outcome import Guarded
+from npa.render.nebius.release import Release
 from npa.render.nebius.sidecar import Sidecar
 from npa.render.nebius.tfguard import Request, Verdict
 from npa.slurm.lookup import Absent, Found, Lookup
-from npa.targets.nebius import binding, environment, gate, records, repairs, runs, status
+from npa.targets.nebius import binding, environment, gate, records, releases, repairs, runs, status
 from npa.targets.nebius.options import NebiusOptions
 from npa.targets.nebius.ports import Deadline, KubeApi
 from npa.targets.nebius.runs import Runs
@@ -36,6 +37,14 @@ POLL = 5.0
 Agree = Callable[[Plan, bool], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A plan that nobody is asked to agree to, and what refuses it."""
+
+    plan: Plan
+    refusal: NpaError | None = None
+
+
 @dataclass
 class Deployment:
     """One run of a deploy, after everything that only looks."""
@@ -45,7 +54,7 @@ class Deployment:
     adapter: Adapter
     options: NebiusOptions
     record: Sidecar
-    chart: str
+    wanted: Release
     agree: Agree
     guarded: Guarded = field(default_factory=Guarded)
     warnings: tuple[str, ...] | None = None  # of repairs; None: there were none
@@ -57,9 +66,7 @@ class Deployment:
 
     def run(self) -> GateResult:
         """Do every phase; returns what the GPU gate says. Raises whatever stops one."""
-        deadlines = Deadlines(plan=self.options.timeout, apply=self.options.timeout)
-        with self._phase("init"):
-            self.runs.terraform(deadlines).init(self.runs.teller.line)
+        deadlines = self._begun()
         if self.options.fixes:
             self._apply("kubernetes", deadlines, self.adapter.target)
             kube = self._kube()
@@ -73,12 +80,41 @@ class Deployment:
             self._apply("slurm", deadlines)
         return self._gate()
 
+    def shown(self) -> Shown:
+        """Return the plan that would be shown next, and what refuses it; nothing is applied."""
+        deadlines = self._begun()
+        first = self.options.fixes and not self.record.cluster_id
+        target = self.adapter.target if first else ""
+        with runs.inspected(self.runs, self._judge(target), deadlines, target) as (_, verdict):
+            more = ("what its charts change is known once Kubernetes is there",) if first else ()
+            plan = self._told(verdict, more)
+        try:
+            tfguard.check(verdict)
+        except NpaError as error:
+            return Shown(plan, error)
+        return Shown(plan)
+
+    def _begun(self) -> Deadlines:
+        """Look whether what is there may become what is asked for, and fetch providers and modules."""
+        deadlines = Deadlines(plan=self.options.timeout, apply=self.options.timeout)
+        found = self._reach() if self.record.cluster_id else Absent()
+        if isinstance(found, Found):
+            for said in releases.require(found.value, self.wanted):
+                self.runs.teller.note(said)
+        with self._phase("init"):
+            self.runs.terraform(deadlines).init(self.runs.teller.line)
+        return deadlines
+
+    def _told(self, verdict: Verdict, more: tuple[str, ...] = ()) -> Plan:
+        """Return the plan in our words, with the jobs that run and without secrets."""
+        jobs, unknown = self._jobs()
+        plan = plan_text.plan(verdict, plan_text.Context(self.cluster.name, self.adapter, jobs))
+        return self._masked(replace(plan, notes=(*plan.notes, *unknown, *more)))
+
     def _apply(self, name: str, deadlines: Deadlines, target: str = "") -> None:
         """Plan, judge, show, ask, and apply exactly what was shown, once."""
-        jobs, unknown = self._jobs()
         with runs.inspected(self.runs, self._judge(target), deadlines, target) as (saved, verdict):
-            shown = plan_text.plan(verdict, plan_text.Context(self.cluster.name, self.adapter, jobs))
-            shown = self._masked(replace(shown, notes=(*shown.notes, *unknown)))
+            shown = self._told(verdict)
             self.guarded = replace(self.guarded, plans=self.guarded.plans + 1)
             if not verdict.ok:
                 self.agree(shown, False)
@@ -190,14 +226,25 @@ class Deployment:
     def _gate(self) -> GateResult:
         if not any(pool.machine.gpus for pool in self.cluster.pools):
             return GateResult()
+        folder, told = self.runs.folder, self.runs.teller.note
         with self._phase("gpu-gate"):
-            outside, told = self.runs.outside, self.runs.teller.note
-            checks = gate.Gate(self._kube(), outside.clock, told, gate.new_run())
-            return checks.check(self.cluster, self.options.gate_timeout)
+            kube, clock = self._kube(), self.runs.outside.clock
+            left = records.load_gate(folder)
+            if left and not gate.Gate(kube, clock, told, left).swept():
+                why = "the job of a check that was interrupted cannot be proven gone"
+                return GateResult((), "cleanup-verification", "", why, False)
+            checks = gate.Gate(kube, clock, told, gate.new_run())
+            records.save_gate(folder, checks.run)
+            result = checks.check(self.cluster, self.options.gate_timeout)
+            if result.ok or result.cleanup_confirmed:
+                records.forget_gate(folder)
+            return result
 
     def _repairs(self, kube: KubeApi) -> repairs.Repairs:
         workers = self.cluster.workers
-        return repairs.Repairs(kube, self.chart, workers, self.runs.outside.clock, self.runs.teller.note)
+        return repairs.Repairs(
+            kube, self.wanted.operator, workers, self.runs.outside.clock, self.runs.teller.note
+        )
 
     @contextlib.contextmanager
     def _phase(self, name: str) -> Iterator[None]:

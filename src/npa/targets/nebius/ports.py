@@ -88,6 +88,9 @@ class Provider(Protocol):
     def owned(self, kind: Kind, resource_id: str) -> Resource:
         """Return a filesystem, an address or a cluster by its id."""
 
+    def all_owned(self, kind: Kind, project: str) -> tuple[Resource, ...]:
+        """Return every one of a kind in a project."""
+
     def delete(self, kind: Kind, resource_id: str) -> None:
         """Ask for one of them to be deleted; whether it is gone is another lookup."""
 

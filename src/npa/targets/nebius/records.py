@@ -19,6 +19,8 @@ from npa.render.nebius.sidecar import Sidecar
 from npa.tools import disk
 
 LOG = ".npa-soperator.log"
+GATE = ".npa-soperator-gate.json"
+ENDED = ".npa-soperator-destroyed.json"  # when everything was proven gone; a new deploy removes it
 
 
 def load_sidecar(installation: Path) -> Sidecar | None:
@@ -58,6 +60,36 @@ def forget_journal(installation: Path) -> None:
     _forget(installation / journals.FILE)
 
 
+def load_ended(installation: Path) -> str:
+    """Return when this installation was proven gone; "" where it was not, or lives again."""
+    return str((disk.load_json(installation / ENDED) or {}).get("at", ""))
+
+
+def save_ended(installation: Path) -> None:
+    """Write down that everything is proven gone, so that a second destroy knows it."""
+    _save(installation / ENDED, {"at": _now()})
+
+
+def forget_ended(installation: Path) -> None:
+    """Remove that, once the name lives again."""
+    _forget(installation / ENDED)
+
+
+def load_gate(installation: Path) -> str:
+    """Return the run of a GPU check that may still have its job in Slurm; "" where there is none."""
+    return str((disk.load_json(installation / GATE) or {}).get("run", ""))
+
+
+def save_gate(installation: Path, run: str) -> None:
+    """Write down the run of a GPU check before its job is made: whoever comes after us can cancel it."""
+    _save(installation / GATE, {"run": run})
+
+
+def forget_gate(installation: Path) -> None:
+    """Remove that, once the queue has said that the job is gone."""
+    _forget(installation / GATE)
+
+
 @contextlib.contextmanager
 def phase(installation: Path, verb: str, name: str) -> Iterator[None]:
     """Write down that a phase begins, and how it ends; what is interrupted stays begun."""
@@ -95,9 +127,12 @@ def log_file(installation: Path) -> Path:
 
 
 def _note(installation: Path, verb: str, name: str, outcome: journals.Outcome, detail: str = "") -> None:
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    grown = load_journal(installation).with_entry(Entry(verb, name, outcome, now, detail))
+    grown = load_journal(installation).with_entry(Entry(verb, name, outcome, _now(), detail))
     _save(installation / journals.FILE, journals.encode(grown))
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _save(path: Path, document: dict[str, Any]) -> None:

@@ -59,8 +59,7 @@ def prerequisites(repairs: Repairs, definitions: Path | None) -> None:
     if lacking := fixes.unmet(outcomes):
         raise KubeError(
             "; ".join(each.warning for each in lacking),
-            hint="correct it and run the same deploy again; definitions are given with "
-            "`--monitoring-definitions FILE`",
+            hint="correct it and run the same deploy again",
         )
 
 
@@ -74,7 +73,7 @@ def load_definitions(path: Path | None) -> Mapping[str, Object]:
         raise UsageError(
             f"{path}: cannot be read as YAML", hint="give a file that holds the definitions"
         ) from error
-    return known.definitions(iter(documents))
+    return known.given(iter(documents))
 
 
 @contextlib.contextmanager
@@ -113,7 +112,11 @@ def after(repairs: Repairs, timeout: float = AFTER) -> tuple[str, ...]:
     )
     warnings = (each.warning for each in outcomes)
     unable = worker_checks.user_namespaces(repairs.kube, repairs.workers)
-    return (*(each for each in warnings if each), *unable)
+    return (
+        *(each for each in warnings if each),
+        *unable,
+        *worker_checks.plugins(repairs.kube, repairs.workers),
+    )
 
 
 class _Waking:

@@ -1,4 +1,4 @@
-"""Terraform in one installation: a fresh token for each command, each line into the log."""
+"""Terraform in one installation: signed in anew for each command, each line into the log."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Teller:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Opens Terraform anew for each command, so that none begins with a token about to end."""
+    """Opens Terraform anew for each command, so that none begins where nobody can sign in any more."""
 
     outside: Outside
     provider: Nebius
@@ -68,13 +68,14 @@ class Runs:
     teller: Teller
 
     def terraform(self, deadlines: Deadlines) -> Terraform:
-        """Return Terraform for one command, signed in."""
+        """Return Terraform for one command; raises where nobody could sign in for it."""
+        token = self.provider.token().value
         env = environment.of_terraform(
             self.outside.environ,
             self.who,
             profile=self.profile,
             o11y_profile=self.o11y_profile,
-            token=self.provider.token().value,
+            token=token if self.outside.given_token else "",
             folder=self.folder,
         )
         return self.outside.opened(self.folder, env, deadlines)
@@ -107,11 +108,7 @@ class Ending:
 
     def show(self, saved: Saved) -> Any:
         """Return a saved plan, decoded."""
-        shown = self.runs.terraform(Deadlines()).show(saved)
-        if isinstance(shown, dict) and saved.exit_code == tfguard.NO_CHANGES:
-            # Terraform leaves the list out of a plan that ends nothing, and says so by its exit code.
-            shown.setdefault("resource_changes", [])
-        return shown
+        return self.runs.terraform(Deadlines()).show(saved)
 
     def apply(self, saved: Saved, *, timeout: float | None = None) -> None:
         """Apply exactly a saved plan."""

@@ -11,7 +11,7 @@ from npa.targets.base import Summary
 from npa.targets.nebius import checkout, deploying, ending, looking
 from npa.targets.nebius.options import NebiusOptions
 from npa.targets.nebius.outside import Outside
-from npa.targets.nebius.phases import Agree
+from npa.targets.nebius.phases import Agree, Shown
 from npa.targets.nebius.runs import Listener
 
 if TYPE_CHECKING:
@@ -42,6 +42,10 @@ class NebiusTarget:
     ) -> dict[str, Any]:
         """Make the cluster what the spec asks for, and return the result; see `deploying`."""
         return deploying.deploy(self._outside, spec, options, agree, heard)
+
+    def planned(self, spec: SoperatorSpec, options: NebiusOptions, heard: Listener) -> Shown:
+        """Return Terraform's plan in our words, and what refuses it; nothing is applied."""
+        return deploying.planned(self._outside, spec, options, heard)
 
     def plan_destroy(self, name: str, options: NebiusOptions, *, force: bool) -> Plan:
         """Return what a destroy would end."""

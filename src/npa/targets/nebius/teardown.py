@@ -20,9 +20,10 @@ from npa.errors import (
     RefusedError,
 )
 from npa.render.nebius import held as states
+from npa.render.nebius import tfguard
 from npa.render.nebius.held import Identity
+from npa.render.nebius.sidecar import Auxiliary, Sidecar
 from npa.render.nebius.sidecar import Kind as AuxiliaryKind
-from npa.render.nebius.sidecar import Sidecar
 from npa.render.objects import CLAIM, VOLUME, dig, name_of
 from npa.slurm.lookup import Absent, Found, Lookup, Unknown
 from npa.targets.nebius import binding
@@ -112,6 +113,8 @@ class Teardown:
             # Only now: while the cluster lives, it makes its address anew.
             for kind, id_ in identity.auxiliaries:
                 self._auxiliary_gone(kind, id_, deadline)
+            for each in self.sidecar.auxiliaries:
+                self._twin_gone(each, identity, deadline)
         return self._result(identity)
 
     def _identity(self) -> Identity:
@@ -145,7 +148,7 @@ class Teardown:
         except NpaError as error:
             self._errors.append(f"terraform plan: {error}")
             return None
-        if wrong := list(states.foreign(shown, identity)):
+        if wrong := list(states.foreign(shown, identity, empty=saved.exit_code == tfguard.NO_CHANGES)):
             raise OwnershipError(
                 f"the destroy plan is not only this installation's end: {'; '.join(wrong)}",
                 expected="what is recorded",
@@ -211,6 +214,25 @@ class Teardown:
             return binding.look_up(id_, lambda: self.provider.owned(kind, id_))
 
         return self._gone(kind, id_, look, deadline)
+
+    def _twin_gone(self, recorded: Auxiliary, identity: Identity, deadline: Deadline) -> None:
+        """End what the dying cluster made anew in the place of something recorded: one of just its name."""
+        known = {id_ for _, id_ in identity.auxiliaries}
+        if self.name not in recorded.name:
+            return
+        try:
+            listed = self.provider.all_owned(recorded.kind, identity.project_id)
+        except NpaError as error:
+            self._errors.append(
+                f"{recorded.kind} {recorded.name}: whether it was made anew is unknown: {error}"
+            )
+            return
+        twins = [each.id for each in listed if each.name == recorded.name and each.id not in known]
+        if len(twins) > 1:
+            several = ", ".join(twins)
+            self._errors.append(f"{recorded.kind} {recorded.name}: several bear its name: {several}")
+        elif twins:
+            self._auxiliary_gone(recorded.kind, twins[0], deadline)
 
     def _gone(self, kind: Deletable, id_: str, look: Callable[[], Lookup[Any]], deadline: Deadline) -> bool:
         """Have one thing deleted, and wait until the provider does not know its id any more."""

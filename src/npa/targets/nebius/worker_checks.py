@@ -8,10 +8,26 @@ from concurrent.futures import ThreadPoolExecutor
 from npa.errors import NpaError
 from npa.render.nebius import containers
 from npa.render.nebius.fix_model import SLURM_NAMESPACE
+from npa.targets.nebius import controller
 from npa.targets.nebius.ports import Executes
 
 _SIDE_BY_SIDE = 16
 _TIMEOUT = 30.0
+
+
+def plugins(kube: Executes, workers: Sequence[str]) -> tuple[str, ...]:
+    """Return what differs between the job plugins of the login node and of a worker, or why it is unknown."""
+    if not workers:
+        return ()
+    try:
+        here = kube.exec(controller.LOGIN, SLURM_NAMESPACE, containers.plugstack_probe(), timeout=_TIMEOUT)
+        there = kube.exec(
+            workers[0], SLURM_NAMESPACE, containers.plugstack_probe(), container="slurmd", timeout=_TIMEOUT
+        )
+    except NpaError as error:
+        return (f"whether login node and workers have the same job plugins is unknown: {error}",)
+    said = containers.plugstack(here.stdout, there.stdout)
+    return (f"plugstack.conf: {said}",) if said else ()
 
 
 def user_namespaces(kube: Executes, workers: Sequence[str]) -> tuple[str, ...]:

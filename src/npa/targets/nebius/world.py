@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from npa.errors import IdentityError, OwnershipError, RefusedError, UsageError
-from npa.render.nebius import capacity, existing, preflight, prices
+from npa.render.nebius import capacity, existing, preflight, prices, tfvars, volumes
 from npa.render.nebius import held as states
 from npa.render.nebius.identity import Identity
 from npa.render.nebius.preflight import Preflight
 from npa.render.nebius.prices import Prices
 from npa.render.nebius.sidecar import Sidecar
 from npa.spec.model import SoperatorSpec
-from npa.targets.nebius.outside import Outside
+from npa.targets.nebius import binding
+from npa.targets.nebius.outside import BACKEND, Outside
 from npa.tools import disk
 from npa.tools.nebius import Nebius
 
@@ -38,6 +40,29 @@ def state_of(outside: Outside, folder: Path) -> State:
     """Return Terraform's state of an installation, an empty one only where it has none."""
     there = (folder / "terraform.tfstate", folder / ".terraform")
     return outside.reader(folder).state_pull() if any(each.exists() for each in there) else {}
+
+
+def remote_state(outside: Outside, backend: str) -> State:
+    """Return a state that is kept elsewhere, for a machine that has no installation: nothing stays here."""
+    with tempfile.TemporaryDirectory(prefix="npa-state-") as folder:
+        disk.write(Path(folder) / BACKEND, backend, mode=0o600, uid=-1, gid=-1)
+        tool = outside.reader(Path(folder))
+        tool.init()
+        return tool.state_pull()
+
+
+def adopted(provider: Nebius, name: str, who: Identity, state: State) -> Sidecar | None:
+    """Return the record that a state stands for whose machine was lost; None where it holds no cluster.
+
+    Raises OwnershipError unless the provider knows exactly this cluster, of this name, in this project.
+    """
+    held = states.read(state)
+    if not held.cluster_id:
+        return None
+    called = f"soperator-{name}"
+    binding.verified(provider.cluster(held.cluster_id), held.cluster_id, called, who.project_id)
+    record = Sidecar(cluster_name=name, cluster_id=held.cluster_id, provider_cluster_name=called)
+    return replace(record, auxiliaries=held.auxiliaries)
 
 
 def load_caches(folder: Path) -> tuple[str, ...]:
@@ -142,6 +167,17 @@ def require_ours(name: str, sidecar: Sidecar | None, state: State) -> None:
             found=held.cluster_id,
             hint=_RESTORE,
         )
+
+
+def require_sizes(spec: SoperatorSpec, state: State) -> None:
+    """Raise RefusedError, before anything is planned, where a filesystem would have to shrink."""
+    declared = {"jail": spec.jail_size_gib, "controller-spool": tfvars.CONTROLLER_SPOOL_GIB}
+    if spec.accounting:
+        declared["accounting"] = tfvars.ACCOUNTING_GIB
+    for name, real in states.filesystem_sizes(state):
+        for role, gib in declared.items():
+            if name == f"soperator-{spec.name}-{role}":
+                volumes.grown(f"filesystem {name}", gib, real)
 
 
 def require_no_twin(provider: Nebius, name: str, who: Identity, state: State) -> None:

@@ -63,6 +63,7 @@ resource "terraform_data" "worker_v2" {
       min_node_count = var.workers[count.index].autoscaling.min_size
       max_node_count = var.workers[count.index].size
     } : null
+    strategy = { max_unavailable = { percent = 50 }, max_surge = { percent = 0 } }
     template = {
       resources          = var.workers[count.index].resource
       boot_disk          = var.workers[count.index].boot_disk
