@@ -15,7 +15,7 @@ Key = tuple[str, str]  # kind, name
 
 @dataclass(frozen=True, slots=True)
 class SlurmView:
-    """What slurmctld said at `read_at`; Unknown where it could not be read, Absent while it has no pod yet."""
+    """What slurmctld said at `read_at`; Unknown where it was not read, Absent while it has no pod."""
 
     nodes: Lookup[Rows[SlurmNodeReply]] = _UNASKED
     jobs: Lookup[Rows[SlurmJobReply]] = _UNASKED

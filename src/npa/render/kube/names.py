@@ -1,4 +1,4 @@
-"""What the objects of a cluster are called and labelled; clients of the existing operator find them by these."""
+"""What the objects of a cluster are called and labelled; users of the existing operator know these."""
 
 from __future__ import annotations
 
