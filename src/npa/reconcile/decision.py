@@ -33,7 +33,25 @@ class Reconfigure:
     digest: str
 
 
-SlurmAction = Drain | Resume | Reconfigure
+@dataclass(frozen=True, slots=True)
+class PowerUp:
+    """`scontrol update nodename=NODE state=power_up`: of an elastic node, as a job would ask for it."""
+
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class PowerDown:
+    """`scontrol update nodename=NODE state=power_down_force reason=REASON`: it goes back to its pool.
+
+    Jobs that wait for the node to boot are put back in the queue.
+    """
+
+    node: str
+    reason: str
+
+
+SlurmAction = Drain | Resume | Reconfigure | PowerUp | PowerDown
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +74,9 @@ class Deletion:
     uid: str
     resource_version: str = ""  # where it must not have changed since it was seen
     orphan: bool = False  # leave what it owns
+    # A Slurm node: slurmctld is asked once more right before, and nothing is deleted where
+    # `removable.slurm_says` does not say yes of what it answers then.
+    worker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
