@@ -12,6 +12,7 @@ from npa.crds.base import (
     Int64,
     IntOrString,
     Items,
+    Moment,
     Part,
     Quantity,
     Raw,
@@ -180,6 +181,23 @@ class NodeSetSpec(Scheduled):
     image_pull_secrets: Annotated[Items[Raw], says("secrets that allow the images to be pulled")] = ()
 
 
+class PlannedStep(Part):
+    """What is about to be done to workers, said before it is done."""
+
+    step: Annotated[str, says("`remove` or `replace`: both wait until no job runs there")]
+    nodes: Annotated[str, says("the workers, as a Slurm hostlist")]
+    reason: Annotated[str, says("why")]
+
+
+class StartFailure(Part):
+    """A worker whose pod ended, and how often it did."""
+
+    node: Annotated[str, says("the worker")]
+    pod: Annotated[str, says("uid of the last pod that ended")]
+    count: Annotated[Int32, says("pods that ended one after the other")]
+    at: Annotated[Moment, says("when the last one was seen to have ended")]
+
+
 class NodeSetStatus(Part):
     """What became of them."""
 
@@ -188,6 +206,8 @@ class NodeSetStatus(Part):
     label_selector: Annotated[str, says("labels that select the pods", written=False)] = ""
     observed_generation: Annotated[Int64 | None, says("generation that this was said of")] = None
     conditions: Annotated[Items[Condition], says("what is so")] = ()
+    plan: Annotated[Items[PlannedStep], says("what is about to be done to workers")] = ()
+    failures: Annotated[Items[StartFailure], says("workers whose pods ended, until they last")] = ()
 
 
 class NodeSet(Resource):
