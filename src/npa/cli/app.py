@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import npa
-from npa.cli import change, explain_why, lint, look, node, remove, spec, watching
+from npa.cli import change, explain_why, lint, look, node, operator, remove, spec, watching
 from npa.cli.passing import PassingCommand
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -49,6 +49,16 @@ soperator = _group(
     """
 )
 app.add_typer(soperator, name="soperator")
+operating = _group(
+    """Run the operator that keeps Slurm clusters right on Kubernetes, or install it.
+
+    \b
+    npa operator install             put it into the cluster of your kubeconfig
+    npa operator status              is it there, and well?
+    npa operator run                 run it here, against that cluster
+    """
+)
+app.add_typer(operating, name="operator")
 
 
 @app.callback()
@@ -67,6 +77,12 @@ def _npa(
 
 @soperator.callback()
 def _soperator(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@operating.callback()
+def _operator(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         print(context.get_help())
 
@@ -95,3 +111,4 @@ for _name, _run, _short in _COMMANDS:
     soperator.command(_name, cls=PassingCommand if _passes else None, short_help=_short, hidden=not _short)(
         _run
     )
+operating.command("run", short_help="Run the operator until stopped.")(operator.run)

@@ -98,7 +98,11 @@ class Informer:
         listed = await self._api.list(self.watch.kind, self.watch.namespace, self.watch.selector)
         there = {name(each) for each in listed.items}
         for old in self.store:
-            if name(old) not in there:
+            ours = self.watch.namespace in (
+                "",
+                name(old)[0],
+            )  # others keep their namespaces in the same store
+            if ours and name(old) not in there:
                 self.drop(old)
         for each in listed.items:
             self._put(each)

@@ -29,6 +29,8 @@ class Queue(Generic[Key]):
         self._timers: dict[Key, asyncio.TimerHandle] = {}
         self._failures: dict[Key, int] = {}
         self._waiting: set[Key] = set()  # backing off
+        self._open = asyncio.Event()
+        self._open.set()
 
     def add(self, key: Key, *, now: bool = False) -> None:
         """Ask for a key to be looked at; `now` also where it backs off."""
@@ -54,6 +56,7 @@ class Queue(Generic[Key]):
     async def take(self) -> Key:
         """Return the next key, once there is one; `done` or `failed` has to follow."""
         key = await self._ready.get()
+        await self._open.wait()
         self._queued.discard(key)
         self._running.add(key)
         return key
@@ -93,8 +96,14 @@ class Queue(Generic[Key]):
         """Whether nothing is looked at or to be looked at now; timers may run."""
         return not self._queued and not self._running
 
+    @property
+    def running(self) -> bool:
+        """Whether some key is looked at now."""
+        return bool(self._running)
+
     def close(self) -> None:
-        """Let no timer fire any more."""
+        """Give out no key any more, and let no timer fire."""
+        self._open.clear()
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
