@@ -166,7 +166,8 @@ def _ports() -> int:
     """Return the first of so many free ports; where to begin to look depends on the process."""
     choices = range(FIRST, LAST, PORTS)
     begin = os.getpid() % len(choices)
-    for number in (*choices[begin:], *choices[:begin]):
+    candidates: list[int] = [*choices[begin:], *choices[:begin]]
+    for number in candidates:
         if all(map(_free, range(number, number + PORTS))):
             return number
     raise AssertionError("no free ports for a test bed")

@@ -9,7 +9,6 @@ from npa.crds.base import (
     NOTHING,
     Cel,
     Int32,
-    Int64,
     IntOrString,
     Items,
     Moment,
@@ -19,8 +18,10 @@ from npa.crds.base import (
     StringMap,
     says,
 )
-from npa.crds.parts import Condition, Image, ProcMount, Resources, Scheduled, SssdCa, SssdConf, SssdLevel
+from npa.crds.parts import Image, ProcMount, Resources, Scheduled, SssdCa, SssdConf, SssdLevel, Status
 from npa.crds.resource import Object, Resource
+
+CLUSTER_ANNOTATION = "slurm.nebius.ai/parental-cluster-ref"
 
 UpdateStrategy = Literal["rollingUpdate", "slurmAwareRollingUpdate"]
 Retention = Literal["Retain", "Delete"]
@@ -198,14 +199,12 @@ class StartFailure(Part):
     at: Annotated[Moment, says("when the last one was seen to have ended")]
 
 
-class NodeSetStatus(Part):
+class NodeSetStatus(Status):
     """What became of them."""
 
     phase: Annotated[str, says("in one word")] = "Pending"
     replicas: Annotated[Int32, says("workers that are ready")]
     label_selector: Annotated[str, says("labels that select the pods", written=False)] = ""
-    observed_generation: Annotated[Int64 | None, says("generation that this was said of")] = None
-    conditions: Annotated[Items[Condition], says("what is so")] = ()
     plan: Annotated[Items[PlannedStep], says("what is about to be done to workers")] = ()
     failures: Annotated[Items[StartFailure], says("workers whose pods ended, until they last")] = ()
 
@@ -214,6 +213,11 @@ class NodeSet(Resource):
     """Worker nodes of one shape, named `<name>-0`, `<name>-1` and so on."""
 
     spec: NodeSetSpec
+
+    @property
+    def cluster(self) -> str:
+        """Name of its SlurmCluster; "" where neither the field nor the former annotation names one."""
+        return self.spec.cluster_name or self.metadata.annotations.get(CLUSTER_ANNOTATION, "")
 
 
 def parse(obj: Object) -> NodeSet:

@@ -37,6 +37,15 @@ class Condition(Part):
     ] = None
 
 
+class Status(Part):
+    """What became of an object; it may hold more than is described."""
+
+    model_config = ConfigDict(extra="allow")
+
+    observed_generation: Annotated[Int64 | None, says("generation that this was said of")] = None
+    conditions: Annotated[Items[Condition], says("what is so")] = ()
+
+
 class Pulled(Part):
     """An image, and how it is pulled."""
 

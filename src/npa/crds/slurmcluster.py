@@ -8,7 +8,7 @@ from npa.crds import resource
 from npa.crds.accounting import Accounting
 from npa.crds.base import NOTHING, Int32, Items, Part, Raw, StringMap, says
 from npa.crds.components import ConfigController, Controller, Exporter, Login, PopulateJail, Rest
-from npa.crds.parts import Condition, Inline
+from npa.crds.parts import Inline, Status
 from npa.crds.resource import Object, Resource
 from npa.crds.settings import (
     HealthCheckConfig,
@@ -93,7 +93,7 @@ class SlurmClusterSpec(Part):
     )
 
 
-class SlurmClusterStatus(Part):
+class SlurmClusterStatus(Status):
     """What became of it."""
 
     phase: Annotated[str, says("in one word", written=False)] = ""
@@ -101,7 +101,6 @@ class SlurmClusterStatus(Part):
     ready_s_config_controller: Annotated[Int32 | None, says("always 0", alias="readySConfigController")] = (
         None
     )
-    conditions: Annotated[Items[Condition], says("what is so, component by component")] = ()
 
 
 class SlurmCluster(Resource):
