@@ -123,6 +123,11 @@ def parse(content: str) -> tuple[Line, ...]:
     return tuple(lines)
 
 
+def keys(content: str) -> frozenset[str]:
+    """Return the keys that a file's lines begin with, in lower case."""
+    return frozenset(line.key for line in parse(content) if line.key)
+
+
 def _read(code: str, remark: str, number: int) -> Line:
     remark = "".join(character if character.isprintable() else " " for character in remark).strip()
     found = _INCLUDE.fullmatch(code)

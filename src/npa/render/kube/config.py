@@ -1,0 +1,116 @@
+"""Slurm's files as the ConfigMap that slurmctld has them from, and whether they may be delivered at all."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from npa.plan import policy
+from npa.render.kube import names
+from npa.render.kube.cluster import Resolved
+from npa.render.kube.context import Context
+from npa.render.objects import CONFIG_MAP
+from npa.slurm import conf, files, lint, slurm_conf, topology
+from npa.slurm.lint.finding import Finding
+
+DIGEST = "digest"  # the file that says which files these are
+POWER = "power"
+CUSTOM = "spec.customSlurmConfig"
+_SLURMDBD = "slurmdbd.conf"
+# slurmctld asks for nodes and gives them back through it (slurm.conf(5), ResumeProgram); the operator sees
+# what slurmctld waits for, so there is nothing left to do.
+_POWER_PROGRAM = "#!/bin/sh\n# Written by npa; what slurmctld waits for is seen by the operator\nexit 0\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files of slurmctld, with what tells them from others."""
+
+    texts: Mapping[str, str]
+    digest: str
+    slurmdbd: str = ""  # slurmdbd.conf without its password; "" without accounting
+
+
+def render(resolved: Resolved, topology_text: str = "") -> Files:
+    """Return the files of a cluster; `topology_text` replaces what follows from fabrics alone."""
+    cluster, runtime = resolved.cluster, resolved.runtime
+    texts = {file.name: file.text for file in files.render(cluster, runtime)}
+    slurmdbd = texts.pop(_SLURMDBD, "")
+    plugin = conf_value(texts["slurm.conf"], "TopologyPlugin")
+    if plugin not in ("topology/tree", "topology/block"):
+        texts.pop(topology.name(cluster), None)
+    elif topology_text:
+        texts[topology.name(cluster)] = topology_text
+    texts[POWER] = _POWER_PROGRAM
+    return Files(texts, digest(texts), slurmdbd)
+
+
+def digest(texts: Mapping[str, str]) -> str:
+    """Return what tells these files from others.
+
+    What is before the hyphen changes only with what slurmctld reads when it starts: with another one it has
+    to be started anew.
+    """
+    once = sorted(
+        (line.key, str(line)) for line in conf.parse(texts["slurm.conf"]) if line.key in policy.RESTART_KEYS
+    )
+    every = [(name, texts[name]) for name in sorted(texts)]
+    return f"{_hash(repr(once))[:8]}-{_hash(repr(every))[:16]}"
+
+
+def starts_alike(one: str, other: str) -> bool:
+    """Say whether slurmctld gets from the files of one digest to those of the other without a restart."""
+    return one.partition("-")[0] == other.partition("-")[0]
+
+
+def check(resolved: Resolved, found: Files) -> tuple[Finding, ...]:
+    """Return what is wrong with the files; lines of the user's own are numbered as the user wrote them."""
+    version = resolved.cluster.slurm_version
+    texts = {**found.texts, **({_SLURMDBD: found.slurmdbd} if found.slurmdbd else {})}
+    custom = resolved.runtime.site.slurm_conf
+    begins = _own_part(found.texts["slurm.conf"]) if custom.strip() else 0
+    findings = {_placed(each, begins) for each in lint.check(texts, version=version, limited=True)}
+    if custom.strip():
+        findings |= set(lint.check_custom(custom, version=version, file=CUSTOM))
+    return tuple(sorted(findings))
+
+
+def errors(findings: Iterable[Finding]) -> tuple[str, ...]:
+    """Return why files are not delivered, one sentence each, in the order of the text."""
+    return tuple(str(each.problem()) for each in lint.errors(findings))
+
+
+def config_map(context: Context, found: Files) -> dict[str, Any]:
+    """Return the ConfigMap of the files."""
+    return context.object(
+        CONFIG_MAP,
+        names.config(context.name),
+        "common",
+        annotations={names.CONFIG: found.digest},
+        data={**found.texts, DIGEST: found.digest},
+    )
+
+
+def conf_value(text: str, key: str) -> str:
+    """Return what a file says for a key; the last line counts."""
+    values = [line.get(key) for line in conf.parse(text) if line.key == key.lower()]
+    return values[-1] if values else ""
+
+
+def _own_part(text: str) -> int:
+    """Return the number of the line above the user's own lines."""
+    mark = str(conf.comment(slurm_conf.OWN))
+    return next((number for number, line in enumerate(text.split("\n"), 1) if line == mark), 0)
+
+
+def _placed(finding: Finding, begins: int) -> Finding:
+    if not begins or finding.file != "slurm.conf" or finding.line <= begins:
+        return finding
+    return dataclasses.replace(finding, file=CUSTOM, line=finding.line - begins)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
