@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from npa.operator.keys import Controller
-from npa.reconcile.decision import Decision
-from npa.reconcile.settings import Settings
-from npa.reconcile.world import World
-from npa.render.objects import SLURM_CLUSTER
-
-
-def _nothing(world: World, name: str, settings: Settings) -> Decision:  # noqa: ARG001
-    return Decision()
+from npa.reconcile import nodeset
+from npa.render.objects import NODE_SET
 
 
 def controllers() -> tuple[Controller, ...]:
     """Return all of them; they meet through the API server alone."""
-    return (Controller("slurmcluster", SLURM_CLUSTER, _nothing),)
+    return (Controller("nodeset", NODE_SET, nodeset.decide),)

@@ -15,7 +15,7 @@ from npa.reconcile.removable import Verdict
 from npa.reconcile.rollout import Moves, Seen
 from npa.reconcile.settings import Settings
 from npa.reconcile.world import World
-from npa.render.kube import names, worker, worker_services, worker_volumes
+from npa.render.kube import differs, names, worker, worker_services, worker_volumes
 from npa.render.kube.worker import Place
 from npa.render.objects import CLAIM, POD, Object, dig, name_of
 from npa.slurm import drain_budget, hostlist
@@ -81,6 +81,7 @@ class _Pass:
             announced,
             trouble,
             maintenance.ends_jobs(self.cluster, self.found),
+            self.nodeset.spec.ephemeral_nodes,
         )
         moves = rollout.moves(seen)
         claims, pods = self._made(moves.start)
@@ -89,7 +90,7 @@ class _Pass:
         return Decision(
             slurm=(*moves.drain, *moves.resume),
             create=(*claims, *pods),
-            apply=tuple(self._applied()),
+            apply=self._applied(),
             delete=(*_pods(moves.remove), *self._claims_left(workers)),
             status=nodeset_status.with_moments(status, self.found, world.now),
             notices=tuple(_notices(moves, pods)),
@@ -139,15 +140,16 @@ class _Pass:
             pods.append(worker.pod(self.nodeset, self.place, self.template, each.ordinal))
         return claims, pods
 
-    def _applied(self) -> Iterator[Object]:
+    def _applied(self) -> tuple[Object, ...]:
+        """Return what of the set's own objects is not there as it should be."""
         cluster, nodeset = self.place.cluster, self.nodeset
         if self.why_leaving and not self.world.pods(nodeset.name):
-            return
-        yield from _unlike(self.world, worker_services.umbrella(cluster, nodeset.namespace), self.cluster)
-        yield from _unlike(self.world, worker_services.of_set(nodeset, cluster), self.found)
+            return ()
         limits = worker_volumes.limits(nodeset, cluster)
-        if limits is not None:
-            yield from _unlike(self.world, limits, self.found)
+        wanted = [_owned(worker_services.umbrella(cluster, nodeset.namespace), self.cluster)]
+        wanted += [_owned(worker_services.of_set(nodeset, cluster), self.found)]
+        wanted += [_owned(limits, self.found)] if limits is not None else []
+        return differs.pending(wanted, self.world.find)
 
     def _claims_left(self, workers: tuple[Worker, ...]) -> Iterator[Deletion]:
         """Yield the claims of workers that are no part of the set any more, where they are not to be kept."""
@@ -223,21 +225,15 @@ def _claims(world: World, nodeset: str, gone: Any) -> Iterator[Deletion]:
             yield Deletion(CLAIM, str(metadata.get("namespace") or ""), name, str(metadata.get("uid") or ""))
 
 
-def _unlike(world: World, rendered: dict[str, Any], owner: Object) -> Iterator[Object]:
-    """Yield an object with its owner where what is there was made from another one."""
-    rendered["metadata"]["ownerReferences"] = [
-        {
-            "apiVersion": dig(owner, "apiVersion"),
-            "kind": dig(owner, "kind"),
-            "name": name_of(owner),
-            "uid": dig(owner, "metadata", "uid"),
-        }
-    ]
-    wanted = worker.digest(rendered)
-    there = world.find(str(rendered["kind"]), name_of(rendered))
-    if dig(there, "metadata", "annotations", names.WANTED) != wanted:
-        annotations = {**rendered["metadata"].get("annotations", {}), names.WANTED: wanted}
-        yield {**rendered, "metadata": {**rendered["metadata"], "annotations": annotations}}
+def _owned(rendered: dict[str, Any], owner: Object) -> Object:
+    """Return an object that goes with its owner."""
+    reference = {
+        "apiVersion": dig(owner, "apiVersion"),
+        "kind": dig(owner, "kind"),
+        "name": name_of(owner),
+        "uid": dig(owner, "metadata", "uid"),
+    }
+    return {**rendered, "metadata": {**rendered["metadata"], "ownerReferences": [reference]}}
 
 
 def _notices(moves: Moves, pods: list[Object]) -> Iterator[Notice]:

@@ -82,6 +82,12 @@ def listed(world: World, nodeset: Object) -> Listed:
     return Listed(tuple(sorted(ordinals)), certain)
 
 
+def sizes(world: World) -> dict[str, int]:
+    """Return for each NodeSet how many nodes Slurm's files have to name: from 0 to the highest in use."""
+    highest = {name_of(each): listed(world, each).ordinals for each in world.nodesets}
+    return {name: max(ordinals) + 1 if ordinals else 0 for name, ordinals in highest.items()}
+
+
 def _of_jobs(jobs: Rows[SlurmJobReply], nodeset: str) -> Iterator[int]:
     """Yield the ordinals that a job holds, waits for or asks for by name."""
     for job in jobs:

@@ -43,6 +43,7 @@ class Seen:
     published: frozenset[tuple[str, str]] | None  # steps and nodes in the status; None: there is no status
     held: str = ""  # why nothing starts
     end_jobs: bool = False  # the jobs of whoever leaves are not waited for
+    elastic: bool = False  # Slurm itself says who goes
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,9 @@ def _verdict(seen: Seen, worker: Worker, step: str) -> Verdict:
     verdict = removable.removable(seen.world, worker.pod, seen.slurm)
     if step == "remove" and seen.end_jobs and not verdict.yes:
         return Verdict(True, f"as asked, although {verdict.why}", asked_slurm=False)
+    if verdict.yes and verdict.asked_slurm and not seen.elastic and not worker.drain:
+        # not yet registered is the same to slurmctld as powered down, and its slurmd may come any moment
+        return Verdict(False, "it is not drained")
     return verdict
 
 
