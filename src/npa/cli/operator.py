@@ -4,63 +4,29 @@ from __future__ import annotations
 
 import logging
 import sys
-from pathlib import Path
-from typing import Annotated, Literal
 
-import typer
-
+from npa.cli import operator_options as given
 from npa.errors import NpaError
-
-Kubeconfig = Annotated[
-    Path | None,
-    typer.Option(
-        "--kubeconfig", metavar="PATH", help="How Kubernetes is reached; $KUBECONFIG, or the pod's own."
-    ),
-]
-Context = Annotated[str, typer.Option("--context", metavar="NAME", help="A context of the kubeconfig.")]
-Namespaces = Annotated[
-    list[str],
-    typer.Option("--namespace", "-n", metavar="NAME", help="Watch this namespace alone. Repeatable."),
-]
-ImageOverride = Annotated[
-    str,
-    typer.Option("--image-override", metavar="IMAGE", help="Image of all daemons, whatever a cluster names."),
-]
-JailImageOverride = Annotated[
-    str,
-    typer.Option("--jail-image-override", metavar="IMAGE", help="Image that fills the jail, likewise."),
-]
 
 
 def run(
-    kubeconfig: Kubeconfig = None,
-    context: Context = "",
-    namespace: Namespaces = [],  # noqa: B006  # typer reads it and makes a new list each time
-    image_override: ImageOverride = "",
-    jail_image_override: JailImageOverride = "",
-    cluster_domain: Annotated[
-        str, typer.Option("--cluster-domain", metavar="DOMAIN", help="What names of Services end in.")
-    ] = "cluster.local",
-    cgroup_version: Annotated[
-        Literal["v1", "v2", "none"], typer.Option("--cgroup-version", help="cgroups of the nodes.")
-    ] = "v2",
-    slurm_version: Annotated[
-        str, typer.Option("--slurm-version", metavar="VERSION", help="Slurm of the images.")
-    ] = "26.05",
-    leader_elect: Annotated[
-        bool, typer.Option("--leader-elect/--no-leader-elect", help="Work only while holding the Lease.")
-    ] = False,
-    lease_namespace: Annotated[
-        str,
-        typer.Option("--lease-namespace", metavar="NAME", help="Where the Lease and the certificate are."),
-    ] = "",
-    workers: Annotated[int, typer.Option("--workers", min=1, help="Objects looked at at a time.")] = 16,
-    poll: Annotated[
-        float, typer.Option("--poll", min=0.5, metavar="SECONDS", help="How often Slurm is asked.")
-    ] = 5.0,
-    log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], typer.Option("--log-level", help="What is told.")
-    ] = "info",
+    kubeconfig: given.Kubeconfig = None,
+    context: given.Context = "",
+    namespace: given.Namespaces = [],  # noqa: B006  # typer reads it and makes a new list each time
+    image_override: given.Image = "",
+    jail_image_override: given.JailImage = "",
+    cluster_domain: given.Domain = "cluster.local",
+    cgroup_version: given.Cgroups = "v2",
+    slurm_version: given.SlurmVersion = "26.05",
+    leader_elect: given.Elect = False,
+    own_namespace: given.OwnNamespace = "",
+    workers: given.Workers = 16,
+    poll: given.Poll = 5.0,
+    listen: given.Listen = "127.0.0.1",
+    health_port: given.HealthPort = None,
+    webhook_port: given.WebhookPort = None,
+    webhook_name: given.WebhookNames = [],  # noqa: B006
+    log_level: given.LogLevel = "info",
 ) -> None:
     """Run the operator until stopped, in a pod or outside the cluster.
 
@@ -72,6 +38,7 @@ def run(
 
     from npa.operator import main
     from npa.operator.controllers import controllers
+    from npa.operator.serving import Serving
     from npa.reconcile.settings import Settings
     from npa.tools import kube_access
 
@@ -81,12 +48,14 @@ def run(
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
     access = kube_access.find(kubeconfig, context)
+    own = own_namespace or access.namespace
+    names = tuple(webhook_name) or ("localhost",)
     options = main.Options(
-        namespaces=tuple(namespace),
         leader_elect=leader_elect,
-        lease_namespace=lease_namespace or access.namespace,
+        namespace=own,
         workers=workers,
         slurm_every=poll,
+        serving=Serving(listen, health_port, webhook_port, names, namespace=own),
     )
     settings = Settings(
         image_override=image_override,

@@ -21,6 +21,7 @@ from npa.reconcile.decision import (
     Deletion,
     Drain,
     NewSecret,
+    Notice,
     PowerDown,
     PowerUp,
     Reconfigure,
@@ -73,11 +74,11 @@ class Act:
         *,
         leads: Callable[[], bool],
         keep: Keep,
-        notices: Notices | None = None,
+        notices: Notices,
     ) -> None:
         self._api, self._slurm, self._settings, self._metrics = api, slurm, settings, metrics
         self._leads, self._keep = leads, keep
-        self._notices = notices or Notices(api)
+        self._notices = notices
 
     async def do(self, target: Target, decision: Decision) -> bool:
         """Do it all; True where anything was written."""
@@ -91,7 +92,7 @@ class Act:
             await self._apply(wanted)
         await _together(self._delete(target.cluster, each) for each in decision.delete)
         wrote = await self._status(target, decision)
-        wrote |= await self._notify(target, decision)
+        wrote |= target.found is not None and await self.tell(target.found, *decision.notices)
         counted = (decision.secrets, decision.slurm, decision.create, decision.apply, decision.delete)
         return wrote or any(counted)
 
@@ -189,12 +190,12 @@ class Act:
         self._keep(written)
         return True
 
-    async def _notify(self, target: Target, decision: Decision) -> bool:
+    async def tell(self, about: Object, *notices: Notice) -> bool:
+        """Say something of an object in Events; True where anything was written."""
         wrote = False
-        for notice in decision.notices if target.found is not None else ():
-            assert target.found is not None
+        for notice in notices:
             self._fence()
-            wrote |= await self._notices.tell(target.found, notice)
+            wrote |= await self._notices.tell(about, notice)
         return wrote
 
     def _count(self, wanted: Object, verb: str) -> None:

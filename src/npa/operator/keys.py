@@ -11,7 +11,7 @@ from npa.reconcile.decision import Decision
 from npa.reconcile.settings import Settings
 from npa.reconcile.world import World
 from npa.render.kube import names
-from npa.render.objects import NODE, NODE_SET, POD, SLURM_CLUSTER, Kind, Object, dig, name_of
+from npa.render.objects import CLAIM, NODE, NODE_SET, POD, SLURM_CLUSTER, Kind, Object, dig, name_of
 
 Decide = Callable[[World, str, Settings], Decision]
 
@@ -49,7 +49,7 @@ def changed(
     """
     namespace = str(dig(found, "metadata", "namespace") or "")
     cluster = kinds.cluster_of(kind, found)
-    nodeset = dig(found, "metadata", "labels", names.NODE_SET) if kind == POD else None
+    nodeset = dig(found, "metadata", "labels", names.NODE_SET) if kind in (POD, CLAIM) else None
     for controller in controllers:
         if kind == controller.kind:
             yield Key(controller.name, namespace, name_of(found))

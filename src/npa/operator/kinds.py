@@ -96,6 +96,11 @@ def watches(namespaces: Iterable[str], kinds: Iterable[Kind]) -> tuple[Watch, ..
     )
 
 
+def left(namespace: str, nodeset: str) -> tuple[str, str]:
+    """Return the entry of the index for the pods and claims of a NodeSet, which may be gone."""
+    return f"{namespace}/nodeset", nodeset
+
+
 def _selector(kind: Kind) -> str:
     return "" if kind in RESOURCES or kind == NODE else SELECTOR
 
@@ -108,6 +113,8 @@ def _index(kind: Kind) -> Callable[[Object], Iterable[tuple[str, str]]]:
             yield name(found)[0], cluster
         for owner in dig(found, "metadata", "ownerReferences") or ():
             yield OWNER, str(owner.get("uid"))
+        if nodeset := dig(found, "metadata", "labels", names.NODE_SET):
+            yield left(name(found)[0], str(nodeset))
 
     return entries
 
