@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -34,7 +35,8 @@ def make(names: Sequence[str], now: datetime, before: Pair | None = None, *, lif
     The authority of the one before stays trusted as long as it is good: others serve with it for a while yet.
     """
     signer, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
-    issuer = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"npa-operator-{now:%Y%m%d%H%M%S}")])
+    # two authorities may be trusted at a time, so they need names of their own
+    issuer = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"npa-operator-{secrets.token_hex(8)}")])
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0][:64])])
     ca = (
         _begun(issuer, issuer, signer.public_key(), now, life)
