@@ -28,9 +28,13 @@ class Resume:
 
 @dataclass(frozen=True, slots=True)
 class Reconfigure:
-    """Have slurmctld take the configuration with this digest, once; nothing where it runs with it already."""
+    """Have slurmctld take the configuration with this digest, once; nothing where it runs with it already.
+
+    With `restart` it starts anew for it, in its pod: jobs go on, and it finds them again.
+    """
 
     digest: str
+    restart: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ def amount(text: object) -> Decimal:
         raise ValueError(f"{str(text)[:60]!r} is no quantity")
     number, suffix = Decimal(found[1]), found[2] or ""
     if suffix in _BINARY:
-        return number * 1024 ** _BINARY[suffix]
+        return number * Decimal(1024) ** _BINARY[suffix]
     if suffix in _DECIMAL:
         return number.scaleb(_DECIMAL[suffix])
     return number.scaleb(int(suffix[1:])) if suffix else number

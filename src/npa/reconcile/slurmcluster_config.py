@@ -1,0 +1,159 @@
+"""Which files slurmctld gets: none that a checker found wrong, and each set of them once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from npa.crds import nodeset as crd
+from npa.crds.nodeset import NodeSet
+from npa.errors import Problem, SpecError
+from npa.reconcile.conditions import Condition, some
+from npa.reconcile.decision import Reconfigure
+from npa.reconcile.world import World
+from npa.render.kube import cluster, config, names
+from npa.render.kube.cluster import Resolved
+from npa.render.kube.config import Files
+from npa.render.kube.context import Context
+from npa.render.objects import CONFIG_MAP, Object, dig, name_of
+from npa.slurm import topology
+from npa.slurm.conf import ConfError
+from npa.slurm.lookup import Absent, Found, Unknown
+
+VALID = "ConfigurationValid"
+APPLIED = "ConfigurationApplied"
+RESOLVED = "NodeSetRefsResolved"
+_NEEDED = ("ConfigMap", "NodeSet", "Pod")  # kinds without which the files cannot be known
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """What becomes of Slurm's files in this pass."""
+
+    conditions: tuple[Condition, ...]
+    config_map: Object | None = None  # to be delivered; None: what is there stays
+    files: Files | None = None
+    slurm: tuple[Reconfigure, ...] = ()
+    delivered: str = ""  # digest of what the ConfigMap holds now
+    waits: bool = False  # slurmctld has not taken yet what was delivered
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def decide(world: World, context: Context, *, may_account: bool) -> Configured:
+    """Return what is delivered; `may_account` says that slurmdbd can be spoken to, or need not be."""
+    there = world.find(CONFIG_MAP.kind, names.config(context.name))
+    unread = [kind for kind in _NEEDED if kind in world.unread]
+    if unread:
+        text = f"{', '.join(unread)} could not be read: what is delivered stays"
+        return _kept(world, there, Condition(VALID, "Unknown", "Unknown", text))
+    problems: list[Problem] = []
+    nodesets = _nodesets(world, problems)
+    try:
+        resolved = cluster.resolve(context, nodesets, _sizes(world), problems)
+        found = _render(world, context, resolved) if not problems else None
+    except ConfError as error:
+        problems.append(Problem(0, 0, "spec", str(error), "write it otherwise"))
+        found = None
+    if found is None:
+        wrong = tuple(str(each) for each in problems)
+        return _kept(world, there, _invalid("InvalidSpec", wrong, there))
+    wrong = config.errors(config.check(resolved, found))
+    if wrong:
+        kept = _kept(world, there, _invalid("Refused", wrong, there))
+        return replace(kept, conditions=(*kept.conditions, _refs(resolved)))
+    if not may_account and there is not None and not _accounts(there):
+        text = "with accounting once slurmdbd answers"
+        kept = _kept(world, there, Condition(VALID, "True", "Valid", text))
+        return replace(kept, files=found, conditions=(*kept.conditions, _refs(resolved)))
+    valid = Condition(VALID, "True", "Valid", f"files {found.digest}")
+    applied, actions = _applied(world, there)
+    wanted = config.config_map(context, found)
+    delivered = _digest(there)
+    fresh = delivered == found.digest
+    return Configured(
+        conditions=(valid, applied, _refs(resolved)),
+        config_map=wanted,
+        files=found,
+        # what is about to be replaced is not worth a reconfigure
+        slurm=actions if fresh else (),
+        delivered=delivered,
+        waits=not fresh or not applied.holds,
+    )
+
+
+def _nodesets(world: World, problems: list[Problem]) -> list[NodeSet]:
+    found = []
+    for each in world.nodesets:
+        try:
+            found.append(crd.parse(each))
+        except SpecError as error:
+            at = f"nodesets[{name_of(each)}]"
+            problems += [replace(problem, at=f"{at}.{problem.at}") for problem in error.problems]
+    return found
+
+
+def _sizes(world: World) -> dict[str, int]:
+    """Return how many nodes each NodeSet has at least: a node that Slurm forgot would lose its jobs."""
+    sizes: dict[str, int] = {}
+    for (kind, _), pod in world.objects.items():
+        name = dig(pod, "metadata", "labels", names.NODE_SET) if kind == "Pod" else None
+        ordinal = str(dig(pod, "metadata", "labels", names.ORDINAL) or "") if name else ""
+        if name and ordinal.isdecimal():
+            sizes[name] = max(sizes.get(name, 0), int(ordinal) + 1)
+    return sizes
+
+
+def _render(world: World, context: Context, resolved: Resolved) -> Files:
+    """Return the files, with the topology that was found unless it speaks of other nodes."""
+    held = world.find(CONFIG_MAP.kind, f"{context.name}-topology-config")
+    text = str(dig(held or {}, "data", topology.name(resolved.cluster)) or "")
+    found = config.render(resolved, text)
+    if text and config.errors(config.check(resolved, found)):
+        return config.render(resolved)
+    return found
+
+
+def _invalid(reason: str, wrong: Sequence[str], there: Object | None) -> Condition:
+    kept = "the last good files stay" if there is not None else "nothing is delivered"
+    return Condition(VALID, "False", reason, f"{kept}: {some(wrong)}")
+
+
+def _kept(world: World, there: Object | None, valid: Condition) -> Configured:
+    """Return that what is delivered stays, and that slurmctld is to run with that."""
+    applied, actions = _applied(world, there)
+    return Configured((valid, applied), slurm=actions, delivered=_digest(there), waits=not applied.holds)
+
+
+def _applied(world: World, there: Object | None) -> tuple[Condition, tuple[Reconfigure, ...]]:
+    """Say whether slurmctld runs with what was delivered, and what is to be done where it does not."""
+    delivered, runs = _digest(there), world.slurm.digest
+    if not delivered:
+        return Condition(APPLIED, "False", "NotDelivered", "there are no files yet"), ()
+    match runs:
+        case Found(running) if running == delivered:
+            return Condition(APPLIED, "True", "Applied", f"slurmctld runs with {delivered}"), ()
+        case Found(running):
+            restart = not config.starts_alike(running, delivered)
+            how = "has to start anew for" if restart else "has not taken yet"
+            text = f"slurmctld runs with {running}, and {how} {delivered}"
+            return Condition(APPLIED, "False", "Pending", text), (Reconfigure(delivered, restart),)
+        case Absent():
+            return Condition(APPLIED, "False", "NotRunning", "slurmctld does not run yet"), ()
+        case Unknown(why):
+            return Condition(APPLIED, "Unknown", "Unknown", why), ()
+
+
+def _refs(resolved: Resolved) -> Condition:
+    if not resolved.dropped:
+        return Condition(RESOLVED, "True", "AllNodeSetRefsResolved", "")
+    listed = some(f"partition {name}: NodeSet {ref} has no nodes" for name, ref in resolved.dropped)
+    return Condition(RESOLVED, "False", "IgnoredNodeSetRefs", listed)
+
+
+def _digest(there: Object | None) -> str:
+    return str(dig(there or {}, "metadata", "annotations", names.CONFIG) or "")
+
+
+def _accounts(there: Object) -> bool:
+    text = str(dig(there, "data", "slurm.conf") or "")
+    return bool(config.conf_value(text, "AccountingStorageType"))

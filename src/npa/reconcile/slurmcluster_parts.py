@@ -1,0 +1,127 @@
+"""The components of a cluster: which are wanted now, with how many pods, and which are to go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from npa.errors import Problem
+from npa.reconcile import maintenance, workloads
+from npa.reconcile.decision import Deletion
+from npa.reconcile.jail import Jail
+from npa.reconcile.slurmcluster_config import Configured
+from npa.reconcile.workloads import State
+from npa.reconcile.world import World
+from npa.render.kube import controller, login, names
+from npa.render.kube.context import Context
+from npa.render.objects import CONFIG_MAP, STATEFUL_SET, Kind, Object, dig, name_of
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The components' objects, and how each component is."""
+
+    wanted: tuple[Object, ...] = ()
+    delete: tuple[Deletion, ...] = ()
+    states: Mapping[str, State] = field(default_factory=dict)  # by component; only those that are wanted
+    down: bool = False  # taken down for maintenance
+    leaving: str = ""  # why what is to go down still runs
+    again_in: float | None = None
+
+
+def decide(
+    world: World, context: Context, configured: Configured, filled: Jail, problems: list[Problem]
+) -> Parts:
+    """Return the components as they are to be now."""
+    down = maintenance.active(world.cluster or {})
+    leaving = _leaving(world) if down else ""
+    goes = down and not leaving
+    wanted = [*_controller(world, context, configured, goes, problems)]
+    wanted += _login(world, context, filled, goes, problems)
+    return Parts(
+        wanted=tuple(wanted),
+        delete=tuple(_gone(world, wanted)),
+        states=dict(_states(world, context)),
+        down=down,
+        leaving=leaving,
+    )
+
+
+def accounting_ready(world: World, context: Context) -> bool:
+    """Say whether slurmctld may be told of slurmdbd: it has none, or one that answers."""
+    if not context.spec.slurm_nodes.accounting.enabled:
+        return True
+    name = names.workload(context.name, "accounting")
+    return workloads.look(world, STATEFUL_SET, name, "accounting").status == "True"
+
+
+def _leaving(world: World) -> str:
+    """Return why the control plane cannot go down yet: what runs is ended by nobody but its owner."""
+    if "Pod" in world.unread:
+        return "pods could not be read"
+    workers = workloads.pods(world, "worker")
+    return f"{len(workers)} workers are not gone yet" if workers else ""
+
+
+def _controller(
+    world: World, context: Context, configured: Configured, goes: bool, problems: list[Problem]
+) -> Iterator[Object]:
+    rendered = controller.render(context, 0 if goes else 1, problems)
+    # without files its pod could not start
+    there = world.find(CONFIG_MAP.kind, names.config(context.name)) is not None
+    if there or configured.config_map is not None:
+        yield from _kept(world, rendered)
+
+
+def _login(
+    world: World, context: Context, filled: Jail, goes: bool, problems: list[Problem]
+) -> Iterator[Object]:
+    name = context.spec.slurm_nodes.login.sshd_config_map_ref_name
+    own = world.find(CONFIG_MAP.kind, name) if name else None
+    rendered = login.render(context, 0 if goes else login.size(context), own, problems)
+    begun = world.find(STATEFUL_SET.kind, names.workload(context.name, "login")) is not None
+    for each in _kept(world, rendered):
+        # sessions open in the jail
+        if each["kind"] != STATEFUL_SET.kind or filled.populated.holds or begun:
+            yield each
+
+
+def _kept(world: World, rendered: Iterable[Object]) -> Iterator[Object]:
+    """Yield objects with what cannot be changed of those that are there (StatefulSet, claim templates)."""
+    for each in rendered:
+        found = world.find(STATEFUL_SET.kind, name_of(each)) if each["kind"] == STATEFUL_SET.kind else None
+        if found is None:
+            yield each
+            continue
+        fixed = {key: dig(found, "spec", key) for key in ("serviceName", "podManagementPolicy", "selector")}
+        templates = dig(found, "spec", "volumeClaimTemplates")
+        spec = {**each["spec"], **{key: value for key, value in fixed.items() if value is not None}}
+        if templates and "volumeClaimTemplates" in spec:
+            spec["volumeClaimTemplates"] = _same_claims(templates, spec["volumeClaimTemplates"])
+        yield {**each, "spec": spec}
+
+
+def _same_claims(found: Iterable[Object], wanted: Iterable[Object]) -> list[Object]:
+    """Return the wanted templates as those that are there say them."""
+    there = {dig(each, "metadata", "name"): each for each in found}
+    kept: list[Object] = []
+    for each in wanted:
+        held = there.get(dig(each, "metadata", "name"))
+        spec = {key: dig(held, "spec", key) for key in each["spec"]} if held else each["spec"]
+        kept.append({**each, "spec": spec})
+    return kept
+
+
+def _states(world: World, context: Context) -> Iterator[tuple[str, State]]:
+    yield "controller", _look(world, context, "controller", STATEFUL_SET)
+    yield "login", _look(world, context, "login", STATEFUL_SET)
+
+
+def _look(world: World, context: Context, component: names.Component, kind: Kind) -> State:
+    return workloads.look(world, kind, names.workload(context.name, component), component)
+
+
+def _gone(world: World, wanted: Iterable[Object]) -> Iterator[Deletion]:
+    """Yield what belongs to components that are switched off."""
+    del wanted, world
+    yield from ()

@@ -1,0 +1,124 @@
+"""What a SlurmCluster's status says, written only where it says something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from npa.reconcile import conditions
+from npa.reconcile.conditions import Condition
+from npa.reconcile.decision import Decision, Notice
+from npa.reconcile.jail import Jail
+from npa.reconcile.slurmcluster_config import VALID, Configured
+from npa.reconcile.slurmcluster_parts import Parts
+from npa.reconcile.world import World
+from npa.render.kube.context import Context
+from npa.render.objects import Object, dig
+
+_APART = frozenset({"Reconciled"})  # conditions that are written by who runs the decisions
+_TYPES = {
+    "controller": "ControllersAvailable",
+    "login": "LoginAvailable",
+    "accounting": "AccountingAvailable",
+    "rest": "RestAvailable",
+    "exporter": "ExporterAvailable",
+}
+# what users are told of when it turns
+_TOLD = frozenset({VALID, "NodeSetRefsResolved", "JailPopulated", *_TYPES.values()})
+
+
+def decide(
+    world: World, context: Context, configured: Configured, filled: Jail, parts: Parts
+) -> tuple[dict[str, Any] | None, tuple[Notice, ...]]:
+    """Return the status to write, None where it is there already, and the events about what is new."""
+    found = world.cluster or {}
+    wanted = (
+        _common(parts),
+        filled.mode,
+        filled.populated,
+        *configured.conditions,
+        _delivery(configured),
+        *_components(context, parts),
+    )
+    login = parts.states.get("login")
+    status: dict[str, Any] = {
+        "phase": _phase(wanted, parts),
+        "readyLogin": login.ready if login is not None else 0,
+        "readySConfigController": 0,
+        "conditions": conditions.rows(found, wanted, world.now),
+    }
+    notices = tuple(_notices(found, wanted))
+    return (None if conditions.same(dig(found, "status"), status, _APART) else status), notices
+
+
+def refused(world: World, invalid: Condition) -> Decision:
+    """Return the decision about a resource that makes no sense: what runs stays, and the status says why."""
+    found = world.cluster or {}
+    kept = [
+        each
+        for row in dig(found, "status", "conditions") or ()
+        if (each := conditions.said(found, str(row.get("type")))) is not None
+        and each.type not in (VALID, *_APART)
+    ]
+    old = dig(found, "status") or {}
+    status = {
+        **{key: value for key, value in old.items() if key != "conditions"},
+        "phase": old.get("phase") or "Not available",
+        "conditions": conditions.rows(found, [*kept, invalid], world.now),
+    }
+    same = conditions.same(old, status, _APART)
+    return Decision(status=None if same else status, notices=tuple(_notices(found, [invalid])))
+
+
+def _phase(wanted: Iterable[Condition], parts: Parts) -> str:
+    needed = {_TYPES[name] for name in parts.states}
+    if parts.down or any(not each.holds for each in wanted if each.type in needed):
+        return "Not available"
+    return "Available"
+
+
+def _common(parts: Parts) -> Condition:
+    if parts.down:
+        text = parts.leaving or "everything is down"
+        return Condition("CommonAvailable", "False", "Maintenance", text)
+    return Condition("CommonAvailable", "True", "Available", "")
+
+
+def _delivery(configured: Configured) -> Condition:
+    """Say of the existing operator's config controller what there is of it here: files are delivered."""
+    kind = "SConfigControllerAvailable"
+    if configured.delivered:
+        return Condition(kind, "True", "Available", "slurmctld hands the files out itself")
+    return Condition(kind, "False", "NotAvailable", "no files are delivered yet")
+
+
+def _components(context: Context, parts: Parts) -> Iterator[Condition]:
+    del context
+    for component, kind in _TYPES.items():
+        state = parts.states.get(component)
+        if state is None:
+            yield Condition(kind, "False", "NotEnabled", "it is not asked for")
+        elif parts.down:
+            yield Condition(kind, "False", "Maintenance", parts.leaving or state.message)
+        else:
+            yield state.condition(kind)
+
+
+def _notices(found: Object, wanted: Iterable[Condition]) -> Iterator[Notice]:
+    for each in conditions.news(found, wanted):
+        if each.type not in _TOLD or each.status == "Unknown":
+            continue
+        before = conditions.said(found, each.type)
+        if each.holds and (before is None or before.holds):
+            continue  # nothing is news of what was never otherwise
+        if each.reason in ("NotEnabled", "NotAvailable") and (before is None or not before.holds):
+            continue  # it is on its way, and its condition says how far
+        kind = (
+            "Normal"
+            if each.holds or each.reason in ("Populating", "Maintenance", "NotEnabled")
+            else "Warning"
+        )
+        reason = each.reason if not each.holds else each.type
+        yield Notice(
+            "Normal" if kind == "Normal" else "Warning", reason, f"{each.type}: {each.message}"[:1000]
+        )
