@@ -144,7 +144,7 @@ class Act:
         """Have slurmctld do something. What another's drain says is looked at right before."""
         match action:
             case Reconfigure():
-                argv = [RECONFIGURE, action.digest]
+                argv = [RECONFIGURE, action.digest, *(["restart"] if action.restart else [])]
                 await self._slurm.tell(cluster, argv, timeout=RECONFIGURE_WITHIN)
             case Drain():
                 if not await self._drained(cluster, action.node):

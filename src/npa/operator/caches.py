@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from npa.operator import kinds
 from npa.operator.runtime.informer import Heard, Informer, Watch
-from npa.operator.runtime.store import Store
-from npa.render.objects import NODE, Kind, Object, name_of
+from npa.operator.runtime.store import Store, name
+from npa.render.objects import NODE, NODE_SET, SLURM_CLUSTER, Kind, Object, name_of
 from npa.slurm.lookup import Absent, Found
 from npa.tools.kube import kind_of
 from npa.tools.kube_api import KubeApi
@@ -62,6 +62,24 @@ class Caches:
     def kinds(self) -> tuple[Kind, ...]:
         """Return the kinds that are watched."""
         return tuple(self._kept)
+
+    def cluster_of(self, kind: Kind, found: Object) -> str:
+        """Return the cluster that an object belongs to: the one it names, or the only one; "" for none."""
+        said = kinds.cluster_of(kind, found)
+        if said != kinds.UNNAMED:
+            return said
+        there = self._clusters(name(found)[0])
+        return name_of(there[0]) if len(there) == 1 else ""
+
+    def of_cluster(self, kind: Kind, namespace: str, cluster: str) -> tuple[Object, ...]:
+        """Return the objects of a kind that belong to a cluster."""
+        found = self.store(kind).by((namespace, cluster))
+        if kind == NODE_SET and len(self._clusters(namespace)) == 1:
+            found += self.store(kind).by((namespace, kinds.UNNAMED))
+        return found
+
+    def _clusters(self, namespace: str) -> tuple[Object, ...]:
+        return self.store(SLURM_CLUSTER).by((namespace, kinds.EVERY))
 
     def unread(self) -> dict[str, str]:
         """Return the kinds that cannot be relied on, and why."""

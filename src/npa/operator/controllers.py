@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from npa.operator.keys import Controller
-from npa.reconcile import nodeset
-from npa.render.objects import NODE_SET
+from npa.reconcile import nodeset, slurmcluster
+from npa.render.objects import NODE_SET, SLURM_CLUSTER
 
 
 def controllers() -> tuple[Controller, ...]:
     """Return all of them; they meet through the API server alone."""
-    return (Controller("nodeset", NODE_SET, nodeset.decide),)
+    return (
+        Controller(
+            "slurmcluster", SLURM_CLUSTER, lambda world, _, settings: slurmcluster.decide(world, settings)
+        ),
+        Controller("nodeset", NODE_SET, nodeset.decide),
+    )

@@ -41,7 +41,8 @@ class Gather:
         """Return the world of a cluster; of one object and what it owns where it belongs to none."""
         store = self._caches.store
         found = store(SLURM_CLUSTER).get(namespace, cluster)
-        nodesets = tuple(sorted(store(NODE_SET).by((namespace, cluster)), key=name_of)) if cluster else ()
+        held = self._caches.of_cluster(NODE_SET, namespace, cluster) if cluster else ()
+        nodesets = tuple(sorted(held, key=name_of))
         objects: dict[Key, Object] = {}
         entry = (namespace, cluster)
         if not cluster and about is not None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from npa.operator import kinds
 from npa.reconcile.decision import Decision
 from npa.reconcile.settings import Settings
 from npa.reconcile.world import World
@@ -41,14 +40,14 @@ def changed(
     controllers: Iterable[Controller],
     kind: Kind,
     found: Object,
+    cluster: str,
     of_cluster: Callable[[Kind, str, str], Iterable[str]],
 ) -> Iterator[Key]:
-    """Yield the keys that a changed object wakes.
+    """Yield the keys that a changed object wakes; `cluster` is the one that it belongs to, "" for none.
 
     `of_cluster` gives the names of a kind's objects that belong to a cluster (namespace, name).
     """
     namespace = str(dig(found, "metadata", "namespace") or "")
-    cluster = kinds.cluster_of(kind, found)
     nodeset = dig(found, "metadata", "labels", names.NODE_SET) if kind in (POD, CLAIM) else None
     for controller in controllers:
         if kind == controller.kind:

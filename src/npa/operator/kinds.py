@@ -39,6 +39,8 @@ SELECTOR = "app.kubernetes.io/name=slurmcluster"
 INSTANCE = "app.kubernetes.io/instance"
 
 OWNER = "owner of "  # in an index, in the place of a namespace
+EVERY = "*"  # in an index, in the place of a cluster: all resources of ours in a namespace
+UNNAMED = "?"  # cluster of a NodeSet that names none: the only one of its namespace
 
 RESOURCES = (SLURM_CLUSTER, NODE_SET, ACTIVE_CHECK, JAILED_CONFIG, NODE_CONFIGURATOR, POWER_STATE)
 CHILDREN = (
@@ -81,9 +83,9 @@ _OF: Mapping[Kind, Callable[[Object], Any]] = {
 
 
 def cluster_of(kind: Kind, found: Object) -> str:
-    """Return the name of the cluster, in its namespace, that an object belongs to; "" for none."""
+    """Return the name of the cluster, in its namespace, that an object says it belongs to; "" for none."""
     say = _OF.get(kind, _instance)
-    return str(say(found) or "")
+    return str(say(found) or (UNNAMED if kind == NODE_SET else ""))
 
 
 def watches(namespaces: Iterable[str], kinds: Iterable[Kind]) -> tuple[Watch, ...]:
@@ -111,6 +113,8 @@ def _index(kind: Kind) -> Callable[[Object], Iterable[tuple[str, str]]]:
     def entries(found: Object) -> Iterable[tuple[str, str]]:
         if cluster := cluster_of(kind, found):
             yield name(found)[0], cluster
+        if kind in RESOURCES:
+            yield name(found)[0], EVERY
         for owner in dig(found, "metadata", "ownerReferences") or ():
             yield OWNER, str(owner.get("uid"))
         if nodeset := dig(found, "metadata", "labels", names.NODE_SET):

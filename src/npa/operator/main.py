@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from npa.operator import keys, serving
+from npa.operator import admission, keys, serving
 from npa.operator.act import Act
 from npa.operator.caches import Caches
 from npa.operator.gather import Gather
@@ -57,7 +57,8 @@ class Operator:
     def __init__(
         self, api: KubeApi, options: Options, settings: Settings, controllers: Sequence[Controller]
     ) -> None:
-        self._api, self._options, self._controllers = api, options, tuple(controllers)
+        self._api, self._options, self._settings = api, options, settings
+        self._controllers = tuple(controllers)
         self._kinds = {each.name: each.kind for each in controllers}
         self.metrics, self.queue = Metrics(), Queue[Key]()
         self.caches = Caches(api, settings.namespaces, self._heard)
@@ -91,10 +92,10 @@ class Operator:
     async def run(self, stop: asyncio.Event) -> bool:
         """Operate until told to stop; False where it ended because it lost the Lease."""
         others = (self.caches.run(), *([self.leader.run()] if self.leader else ()))
-        asked = self._options.serving
+        asked, review = self._options.serving, admission.reviewer(self.caches, self._settings)
         async with (
             background(*others) as watched,
-            serving.serve(self._api, asked, self.metrics, self.ready, lambda: "") as self.ports,
+            serving.serve(self._api, asked, self.metrics, review, self.ready) as self.ports,
         ):
             await self._begin(stop, watched)
             if not stop.is_set():
@@ -150,7 +151,8 @@ class Operator:
                 self.queue.add(key)
             return
         asked = old is not None and dig(old, "metadata", "generation") != dig(found, "metadata", "generation")
-        for key in keys.changed(self._controllers, kind, found, self._of_cluster):
+        cluster = self.caches.cluster_of(kind, found)
+        for key in keys.changed(self._controllers, kind, found, cluster, self._of_cluster):
             self.queue.add(key, now=asked and self._kinds[key.controller] == kind)
 
     def _polled(self, cluster: Cluster) -> None:
@@ -159,7 +161,7 @@ class Operator:
                 self.queue.add(Key(controller.name, cluster[0], name))
 
     def _of_cluster(self, kind: Kind, namespace: str, cluster: str) -> tuple[str, ...]:
-        return tuple(name_of(each) for each in self.caches.store(kind).by((namespace, cluster)))
+        return tuple(name_of(each) for each in self.caches.of_cluster(kind, namespace, cluster))
 
     def _all(self) -> set[Key]:
         """Return every key that there is something to look at for."""
@@ -170,7 +172,11 @@ class Operator:
         }
         sets = [each for each in self._controllers if each.kind == NODE_SET]
         left = (each for kind in (POD, CLAIM) for each in self.caches.store(kind))
-        return found | {key for each in left for key in keys.changed(sets, POD, each, lambda *_: ())}
+        return found | {
+            key
+            for each in left
+            for key in keys.changed(sets, POD, each, self.caches.cluster_of(POD, each), lambda *_: ())
+        }
 
     def _clusters(self) -> list[Cluster]:
         found = self.caches.store(SLURM_CLUSTER)

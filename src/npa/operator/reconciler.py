@@ -68,7 +68,8 @@ class Reconciler:
             return
         reason = next((word for kind, word in _REASONS.items() if isinstance(error, kind)), "InternalError")
         message = str(error) or type(error).__name__
-        target = Target(controller.kind, (key.namespace, kinds.cluster_of(controller.kind, found)), found)
+        cluster = self._caches.cluster_of(controller.kind, found)
+        target = Target(controller.kind, (key.namespace, cluster), found)
         await self._act.failed(target, reason, message, datetime.now(UTC))
         await self._act.tell(found, Notice("Warning", reason, message))
 
@@ -80,7 +81,7 @@ class Reconciler:
     def _cluster(self, kind: Kind, key: Key, found: Object | None) -> str:
         """Return the cluster of what a key names, also where only workers are left of it."""
         if found is not None or kind == SLURM_CLUSTER:
-            return kinds.cluster_of(kind, found) if found is not None else key.name
+            return self._caches.cluster_of(kind, found) if found is not None else key.name
         entry = kinds.left(key.namespace, key.name) if kind == NODE_SET else None
         left = (each for kind in (POD, CLAIM) for each in self._caches.store(kind).by(entry))
-        return next((kinds.cluster_of(POD, each) for each in left), "")
+        return next((self._caches.cluster_of(POD, each) for each in left), "")

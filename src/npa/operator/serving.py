@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
-from npa.operator import admission
 from npa.operator.runtime import server, webhook
 from npa.operator.runtime.certified import Certified, Place
 from npa.operator.runtime.metrics import Metrics
 from npa.operator.runtime.tasks import background
+from npa.operator.runtime.webhook import Review
 from npa.tools.kube_api import KubeApi
 
 _LOG = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class Ports:
 
 @asynccontextmanager
 async def serve(
-    api: KubeApi, asked: Serving, metrics: Metrics, ready: Callable[[], str], alive: Callable[[], str]
+    api: KubeApi, asked: Serving, metrics: Metrics, review: Review, ready: Callable[[], str]
 ) -> AsyncIterator[Ports]:
     """Serve what is asked for beside a block."""
     ports = Ports(why=[ready])
@@ -52,14 +52,14 @@ async def serve(
     async with AsyncExitStack() as stack:
         if asked.health_port is not None:
             ports.health = await stack.enter_async_context(
-                server.health(asked.host, asked.health_port, metrics, unready, alive)
+                server.health(asked.host, asked.health_port, metrics, unready, lambda: "")
             )
         if asked.webhook_port is not None:
             tls = server.tls()
             place = Place(asked.namespace, SECRET, asked.webhook_names, asked.webhook)
             certified = Certified(api, place, tls)
             await stack.enter_async_context(background(certified.run()))
-            answer = webhook.handler(admission.review, metrics)
+            answer = webhook.handler(review, metrics)
             ports.webhook = await stack.enter_async_context(
                 server.admission(asked.host, asked.webhook_port, answer, tls)
             )

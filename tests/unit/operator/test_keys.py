@@ -43,7 +43,7 @@ def labelled(kind: Kind, **more: Any) -> dict[str, Any]:
 
 
 def woken(kind: Kind, found: dict[str, Any]) -> set[Key]:
-    return set(keys.changed(CONTROLLERS, kind, found, of_cluster))
+    return set(keys.changed(CONTROLLERS, kind, found, kinds.cluster_of(kind, found), of_cluster))
 
 
 CLUSTER = Key("slurmcluster", "ns", "c")
