@@ -10,6 +10,7 @@ from typing import Any, Literal
 from npa.render.objects import Object, condition, dig
 
 Truth = Literal["True", "False", "Unknown"]
+APART = frozenset({"Reconciled"})  # conditions that are written by who runs the decisions
 LONGEST = 2000  # characters of a message
 _SHOWN = 10  # things that a message lists
 
@@ -85,12 +86,12 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def same(found: object, wanted: Mapping[str, Any], apart: frozenset[str]) -> bool:
-    """Say whether a status is there already; conditions of the types `apart` are somebody else's."""
+def same(found: object, wanted: Mapping[str, Any]) -> bool:
+    """Say whether a status is there already, whatever others say besides."""
     if not isinstance(found, Mapping):
         return False
     there = dict(found)
     listed = there.get("conditions")
     if isinstance(listed, list):
-        there["conditions"] = [row for row in listed if row.get("type") not in apart]
+        there["conditions"] = [row for row in listed if row.get("type") not in APART]
     return there == dict(wanted)

@@ -5,12 +5,13 @@ Nothing waits for more than it needs. Only what differs is written; what could n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from npa.crds import rules
 from npa.crds import slurmcluster as crd
 from npa.crds.slurmcluster import SlurmCluster
 from npa.errors import Problem, SpecError
-from npa.reconcile import jail, slurmcluster_config, slurmcluster_parts, slurmcluster_status
+from npa.reconcile import deletion, jail, slurmcluster_config, slurmcluster_parts, slurmcluster_status
 from npa.reconcile.conditions import Condition, some
 from npa.reconcile.decision import Decision, NewSecret
 from npa.reconcile.jail import Jail
@@ -27,14 +28,22 @@ from npa.render.objects import CLAIM, SECRET, Object, dig, name_of
 
 def decide(world: World, settings: Settings) -> Decision:
     """Return the next move for a SlurmCluster."""
-    if world.cluster is None or dig(world.cluster, "metadata", "deletionTimestamp"):
+    if world.cluster is None:
         return Decision()
+    if dig(world.cluster, "metadata", "deletionTimestamp"):
+        return deletion.decide(world, settings)
     try:
         cluster = crd.parse(world.cluster)
     except SpecError as error:
-        invalid = Condition(VALID, "False", "InvalidSpec", some(str(each) for each in error.problems))
-        return slurmcluster_status.refused(world, invalid)
-    return _Pass(world, cluster, settings).decide()
+        return _refused(world, error.problems)
+    wrong = rules.cluster_problems(cluster)
+    return _refused(world, wrong) if wrong else _Pass(world, cluster, settings).decide()
+
+
+def _refused(world: World, problems: Iterable[Problem]) -> Decision:
+    """Leave what runs as it is, and say what is wrong with the resource, all of it."""
+    text = some(dict.fromkeys(str(each) for each in problems))
+    return slurmcluster_status.refused(world, Condition(VALID, "False", "InvalidSpec", text))
 
 
 class _Pass:
@@ -53,8 +62,7 @@ class _Pass:
         filled = self._jail(problems)
         parts = slurmcluster_parts.decide(self.world, self.context, configured, filled, problems)
         if problems:
-            text = some(dict.fromkeys(str(each) for each in problems))
-            return slurmcluster_status.refused(self.world, Condition(VALID, "False", "InvalidSpec", text))
+            return _refused(self.world, problems)
         return self._decision(configured, filled, parts)
 
     def _decision(self, configured: Configured, filled: Jail, parts: Parts) -> Decision:
@@ -69,12 +77,16 @@ class _Pass:
             secrets=tuple(self._secrets()),
             slurm=configured.slurm,
             create=(*self._claims(), *filled.create),
-            apply=differs.pending(readable, world.find),
+            apply=(*self._held(), *differs.pending(readable, world.find)),
             delete=(*filled.delete, *parts.delete),
             status=status,
             notices=notices,
             again_in=min(waits, default=None),
         )
+
+    def _held(self) -> Iterator[Object]:
+        if not deletion.held(self.found):
+            yield deletion.hold(self.found)
 
     def _secrets(self) -> Iterator[NewSecret]:
         if SECRET.kind in self.world.unread:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from npa.crds import nodeset as crd
+from npa.crds import rules
 from npa.crds.nodeset import NodeSet
 from npa.errors import Problem, SpecError
 from npa.reconcile.conditions import Condition, some
 from npa.reconcile.decision import Reconfigure
 from npa.reconcile.world import World
-from npa.render.kube import cluster, config, names
+from npa.render.kube import cluster, config, names, slurmdbd
 from npa.render.kube.cluster import Resolved
 from npa.render.kube.config import Files
 from npa.render.kube.context import Context
-from npa.render.objects import CONFIG_MAP, Object, dig, name_of
+from npa.render.kube.slurmdbd import Password
+from npa.render.objects import CONFIG_MAP, SECRET, Object, dig, name_of
 from npa.slurm import topology
 from npa.slurm.conf import ConfError
 from npa.slurm.lookup import Absent, Found, Unknown
@@ -23,7 +26,7 @@ from npa.slurm.lookup import Absent, Found, Unknown
 VALID = "ConfigurationValid"
 APPLIED = "ConfigurationApplied"
 RESOLVED = "NodeSetRefsResolved"
-_NEEDED = ("ConfigMap", "NodeSet", "Pod")  # kinds without which the files cannot be known
+_NEEDED = ("ConfigMap", "NodeSet", "Pod", "Secret")  # kinds without which the files cannot be known
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +35,10 @@ class Configured:
 
     conditions: tuple[Condition, ...]
     config_map: Object | None = None  # to be delivered; None: what is there stays
-    files: Files | None = None
+    slurmdbd: str = ""  # slurmdbd.conf as it is to be; "" without accounting, or where it cannot be known
     slurm: tuple[Reconfigure, ...] = ()
     delivered: str = ""  # digest of what the ConfigMap holds now
     waits: bool = False  # slurmctld has not taken yet what was delivered
-    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 def decide(world: World, context: Context, *, may_account: bool) -> Configured:
@@ -49,7 +51,8 @@ def decide(world: World, context: Context, *, may_account: bool) -> Configured:
     problems: list[Problem] = []
     nodesets = _nodesets(world, problems)
     try:
-        resolved = cluster.resolve(context, nodesets, _sizes(world), problems)
+        said = _slurmdbd(world, context, problems)
+        resolved = cluster.resolve(context, nodesets, _sizes(world), problems, dbd_settings=said)
         found = _render(world, context, resolved) if not problems else None
     except ConfError as error:
         problems.append(Problem(0, 0, "spec", str(error), "write it otherwise"))
@@ -64,7 +67,7 @@ def decide(world: World, context: Context, *, may_account: bool) -> Configured:
     if not may_account and there is not None and not _accounts(there):
         text = "with accounting once slurmdbd answers"
         kept = _kept(world, there, Condition(VALID, "True", "Valid", text))
-        return replace(kept, files=found, conditions=(*kept.conditions, _refs(resolved)))
+        return replace(kept, slurmdbd=found.slurmdbd, conditions=(*kept.conditions, _refs(resolved)))
     valid = Condition(VALID, "True", "Valid", f"files {found.digest}")
     applied, actions = _applied(world, there)
     wanted = config.config_map(context, found)
@@ -73,7 +76,7 @@ def decide(world: World, context: Context, *, may_account: bool) -> Configured:
     return Configured(
         conditions=(valid, applied, _refs(resolved)),
         config_map=wanted,
-        files=found,
+        slurmdbd=found.slurmdbd,
         # what is about to be replaced is not worth a reconfigure
         slurm=actions if fresh else (),
         delivered=delivered,
@@ -85,11 +88,28 @@ def _nodesets(world: World, problems: list[Problem]) -> list[NodeSet]:
     found = []
     for each in world.nodesets:
         try:
-            found.append(crd.parse(each))
+            nodeset = crd.parse(each)
+            wrong = list(rules.nodeset_problems(nodeset))
+            found.append(nodeset)
         except SpecError as error:
-            at = f"nodesets[{name_of(each)}]"
-            problems += [replace(problem, at=f"{at}.{problem.at}") for problem in error.problems]
+            wrong = list(error.problems)
+        problems += [replace(every, at=f"nodesets[{name_of(each)}].{every.at}") for every in wrong]
     return found
+
+
+def _slurmdbd(world: World, context: Context, problems: list[Problem]) -> tuple[tuple[str, str], ...]:
+    if not context.spec.slurm_nodes.accounting.enabled:
+        return ()
+    return slurmdbd.settings(context, _password(world, context, problems), problems)
+
+
+def _password(world: World, context: Context, problems: list[Problem]) -> Password:
+    ref = context.spec.slurm_nodes.accounting.external_db.password_secret_key_ref
+    if slurmdbd.embedded(context) or ref is None:
+        return Password()
+    held = world.find(SECRET.kind, ref.name)
+    text = dig(held or {}, "data", ref.key)
+    return slurmdbd.password_of(base64.b64decode(text) if isinstance(text, str) else None, ref.name, problems)
 
 
 def _sizes(world: World) -> dict[str, int]:

@@ -12,9 +12,20 @@ from npa.reconcile.jail import Jail
 from npa.reconcile.slurmcluster_config import Configured
 from npa.reconcile.workloads import State
 from npa.reconcile.world import World
-from npa.render.kube import controller, login, names
+from npa.render.kube import accounting, controller, login, monitors, names, rest, volumes
 from npa.render.kube.context import Context
-from npa.render.objects import CONFIG_MAP, STATEFUL_SET, Kind, Object, dig, name_of
+from npa.render.kube.monitors import SERVICE_MONITOR
+from npa.render.objects import (
+    CONFIG_MAP,
+    DEPLOYMENT,
+    SECRET,
+    SERVICE,
+    STATEFUL_SET,
+    Kind,
+    Object,
+    dig,
+    name_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +47,16 @@ def decide(
     down = maintenance.active(world.cluster or {})
     leaving = _leaving(world) if down else ""
     goes = down and not leaving
-    wanted = [*_controller(world, context, configured, goes, problems)]
+    wanted = [*_accounting(world, context, configured, goes, problems)]
+    wanted += _controller(world, context, configured, goes, problems)
     wanted += _login(world, context, filled, goes, problems)
+    if context.spec.slurm_nodes.rest.enabled:
+        wanted += rest.render(context, 0 if goes else rest.size(context), problems)
+    if SERVICE_MONITOR.crd not in world.absent_apis:
+        wanted += monitors.render(context)
     return Parts(
         wanted=tuple(wanted),
-        delete=tuple(_gone(world, wanted)),
+        delete=tuple(_gone(world, context)),
         states=dict(_states(world, context)),
         down=down,
         leaving=leaving,
@@ -61,6 +77,17 @@ def _leaving(world: World) -> str:
         return "pods could not be read"
     workers = workloads.pods(world, "worker")
     return f"{len(workers)} workers are not gone yet" if workers else ""
+
+
+def _accounting(
+    world: World, context: Context, configured: Configured, goes: bool, problems: list[Problem]
+) -> Iterator[Object]:
+    if not context.spec.slurm_nodes.accounting.enabled or not configured.slurmdbd:
+        return
+    # slurmctld writes down what it still has to say of jobs
+    last = workloads.pods(world, "controller")
+    replicas = 0 if goes and not last and "Pod" not in world.unread else 1
+    yield from _kept(world, accounting.render(context, replicas, configured.slurmdbd, problems))
 
 
 def _controller(
@@ -113,15 +140,61 @@ def _same_claims(found: Iterable[Object], wanted: Iterable[Object]) -> list[Obje
 
 
 def _states(world: World, context: Context) -> Iterator[tuple[str, State]]:
+    nodes = context.spec.slurm_nodes
     yield "controller", _look(world, context, "controller", STATEFUL_SET)
     yield "login", _look(world, context, "login", STATEFUL_SET)
+    if nodes.accounting.enabled:
+        yield "accounting", _look(world, context, "accounting", STATEFUL_SET)
+    if nodes.rest.enabled:
+        yield "rest", _look(world, context, "rest", DEPLOYMENT)
 
 
 def _look(world: World, context: Context, component: names.Component, kind: Kind) -> State:
     return workloads.look(world, kind, names.workload(context.name, component), component)
 
 
-def _gone(world: World, wanted: Iterable[Object]) -> Iterator[Deletion]:
-    """Yield what belongs to components that are switched off."""
-    del wanted, world
-    yield from ()
+def _gone(world: World, context: Context) -> Iterator[Deletion]:
+    """Yield what belongs to components that are switched off; data and their Secrets stay."""
+    nodes = context.spec.slurm_nodes
+    off: list[tuple[Kind, str]] = []
+    if not nodes.accounting.enabled:
+        off += _of(context, "accounting", STATEFUL_SET)
+        off.append((SECRET, names.dbd_config(context.name)))
+    if not nodes.rest.enabled:
+        off += _of(context, "rest", DEPLOYMENT)
+    if not nodes.controller.open_metrics.enabled:
+        off.append((SERVICE_MONITOR, monitors.name(context)))
+    for component, text in _limits(context):
+        if not text.strip():
+            off.append((CONFIG_MAP, volumes.limits_name(context, component)))
+    for kind, name in off:
+        found = world.find(kind.kind, name) if kind.kind not in world.unread else None
+        if found is not None and _ours(found, context) and not dig(found, "metadata", "deletionTimestamp"):
+            yield Deletion(kind, context.namespace, name, str(dig(found, "metadata", "uid") or ""))
+
+
+def _of(context: Context, component: names.Component, kind: Kind) -> list[tuple[Kind, str]]:
+    return [
+        (kind, names.workload(context.name, component)),
+        (SERVICE, names.service(context.name, component)),
+        (CONFIG_MAP, volumes.limits_name(context, component)),
+    ]
+
+
+def _limits(context: Context) -> Iterator[tuple[names.Component, str]]:
+    nodes = context.spec.slurm_nodes
+    yield "controller", nodes.controller.slurmctld.security_limits_config
+    yield "login", nodes.login.sshd.security_limits_config
+    if nodes.accounting.enabled:
+        yield (
+            "accounting",
+            nodes.accounting.slurmdbd.security_limits_config if nodes.accounting.slurmdbd else "",
+        )
+    if nodes.rest.enabled:
+        yield "rest", nodes.rest.rest.security_limits_config if nodes.rest.rest else ""
+
+
+def _ours(found: Object, context: Context) -> bool:
+    """Say whether an object is the cluster's own: somebody else's of the same name is left alone."""
+    owners = dig(found, "metadata", "ownerReferences") or ()
+    return any(each.get("uid") == context.cluster.metadata.uid for each in owners)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from npa.crds import ignored
 from npa.reconcile import conditions
 from npa.reconcile.conditions import Condition
 from npa.reconcile.decision import Decision, Notice
@@ -15,7 +16,7 @@ from npa.reconcile.world import World
 from npa.render.kube.context import Context
 from npa.render.objects import Object, dig
 
-_APART = frozenset({"Reconciled"})  # conditions that are written by who runs the decisions
+IGNORED = "IgnoredFields"
 _TYPES = {
     "controller": "ControllersAvailable",
     "login": "LoginAvailable",
@@ -39,6 +40,7 @@ def decide(
         *configured.conditions,
         _delivery(configured),
         *_components(context, parts),
+        _ignored(found),
     )
     login = parts.states.get("login")
     status: dict[str, Any] = {
@@ -48,7 +50,7 @@ def decide(
         "conditions": conditions.rows(found, wanted, world.now),
     }
     notices = tuple(_notices(found, wanted))
-    return (None if conditions.same(dig(found, "status"), status, _APART) else status), notices
+    return (None if conditions.same(dig(found, "status"), status) else status), notices
 
 
 def refused(world: World, invalid: Condition) -> Decision:
@@ -58,7 +60,7 @@ def refused(world: World, invalid: Condition) -> Decision:
         each
         for row in dig(found, "status", "conditions") or ()
         if (each := conditions.said(found, str(row.get("type")))) is not None
-        and each.type not in (VALID, *_APART)
+        and each.type not in (VALID, *conditions.APART)
     ]
     old = dig(found, "status") or {}
     status = {
@@ -66,7 +68,7 @@ def refused(world: World, invalid: Condition) -> Decision:
         "phase": old.get("phase") or "Not available",
         "conditions": conditions.rows(found, [*kept, invalid], world.now),
     }
-    same = conditions.same(old, status, _APART)
+    same = conditions.same(old, status)
     return Decision(status=None if same else status, notices=tuple(_notices(found, [invalid])))
 
 
@@ -102,6 +104,14 @@ def _components(context: Context, parts: Parts) -> Iterator[Condition]:
             yield Condition(kind, "False", "Maintenance", parts.leaving or state.message)
         else:
             yield state.condition(kind)
+
+
+def _ignored(found: Object) -> Condition:
+    """Say which fields have values and are not acted on."""
+    paths = ignored.ignored_in(found)
+    if not paths:
+        return Condition(IGNORED, "False", "NoneIgnored", "")
+    return Condition(IGNORED, "True", "FieldsIgnored", f"Ignored fields: {', '.join(paths)}")
 
 
 def _notices(found: Object, wanted: Iterable[Condition]) -> Iterator[Notice]:

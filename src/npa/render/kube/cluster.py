@@ -31,7 +31,12 @@ class Resolved:
 
 
 def resolve(
-    context: Context, nodesets: Sequence[NodeSet], sizes: Mapping[str, int], problems: list[Problem]
+    context: Context,
+    nodesets: Sequence[NodeSet],
+    sizes: Mapping[str, int],
+    problems: list[Problem],
+    *,
+    dbd_settings: Pairs = (),
 ) -> Resolved:
     """Return what the resources mean; what is wrong with them is added to `problems`.
 
@@ -59,6 +64,7 @@ def resolve(
         node_domain=context.host(names.umbrella(context.name)),
         accounting_host=context.accounting,
         settings=typed.defaults(context, cluster),
+        dbd_settings=dbd_settings,
         pools=said,
         partitions=partitions,
         plugins=_plugins(context, problems),

@@ -29,6 +29,7 @@ def _settings(spec: SlurmClusterSpec) -> Iterator[tuple[str, object]]:
     yield "MaxJobCount", said.max_job_count
     yield "MinJobAge", said.min_job_age
     yield "MessageTimeout", said.message_timeout
+    yield "TopologyParam", said.topology_param if said.topology_plugin else ""
     yield "SuspendTime", said.suspend_time
     yield "ResumeTimeout", said.resume_timeout
     check = spec.health_check_config
