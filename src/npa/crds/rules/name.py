@@ -38,7 +38,7 @@ def workers_can_be_named(nodeset: NodeSet) -> Iterator[Problem]:
     last = f"{name}-{max(0, nodeset.spec.replicas - 1)}"
     if len(last) > LABEL:
         text = f"its last worker would be `{last[:20]}…`, of {len(last)} characters"
-        yield problem("metadata.name", text, f"choose a name {len(last) - LABEL} characters shorter")
+        yield problem("metadata.name", text, f"shorten it by {len(last) - LABEL}")
     if name and not _HOST.fullmatch(name):
         text = f"{name!r} cannot begin a host name"
         yield problem("metadata.name", text, "use letters, digits and hyphens, no dots")
@@ -53,7 +53,7 @@ def names_are_apart(nodeset: NodeSet, cluster: str, siblings: Iterable[NodeSet])
     service = f"{cluster}-nodeset-{name}-svc"
     if cluster and len(service) > LABEL:
         text = f"its Service would be `{service[:20]}…`, of {len(service)} characters"
-        yield problem("metadata.name", text, f"choose a name {len(service) - LABEL} characters shorter")
+        yield problem("metadata.name", text, f"shorten it by {len(service) - LABEL}")
     if cluster and name in {f"{cluster}-{component}" for component in COMPONENTS}:
         text = f"worker `{name}-0` would be called as a pod of cluster {cluster!r}"
         yield problem("metadata.name", text, "choose another name")
