@@ -111,4 +111,12 @@ for _name, _run, _short in _COMMANDS:
     soperator.command(_name, cls=PassingCommand if _passes else None, short_help=_short, hidden=not _short)(
         _run
     )
-operating.command("run", short_help="Run the operator until stopped.")(operator.run)
+_OPERATING: tuple[tuple[str, Callable[..., None], str], ...] = (
+    ("install", operator.install, "Put the operator into a Kubernetes cluster."),
+    ("uninstall", operator.uninstall, "Take it out again."),
+    ("status", operator.status, "Say whether it is there and well."),
+    ("manifests", operator.manifests, "Print what `install` applies."),
+    ("run", operator.run, "Run the operator until stopped."),
+)
+for _name, _run, _short in _OPERATING:
+    operating.command(_name, short_help=_short)(_run)

@@ -55,3 +55,23 @@ WebhookNames = Annotated[
 ]
 Level = Literal["debug", "info", "warning", "error"]
 LogLevel = Annotated[Level, typer.Option("--log-level", help="How much is told.")]
+SYSTEM = "npa-system"
+OperatorImage = Annotated[str, typer.Option("--image", metavar="IMAGE", help="The operator's own image.")]
+Replicas = Annotated[int, typer.Option("--replicas", min=1, help="One works, the others stand by.")]
+PullPolicy = Literal["IfNotPresent", "Always", "Never"]
+Pull = Annotated[PullPolicy, typer.Option("--pull-policy", help="When the image is fetched.")]
+Arguments = Annotated[
+    list[str],
+    typer.Option("--argument", metavar="ARG", help="Of `npa operator run` in the cluster. Repeatable."),
+]
+CrdsAlone = Annotated[
+    bool | None,
+    typer.Option("--crds/--no-crds", help="Only the definitions of kinds, or all but those."),
+]
+CrdsToo = Annotated[
+    bool, typer.Option("--crds", help="The definitions of kinds too, once there is no object of them.")
+]
+KeepClusters = Annotated[
+    bool, typer.Option("--keep-clusters", help="Although there are clusters: they run on, unattended.")
+]
+WaitReady = Annotated[bool, typer.Option("--wait/--no-wait", help="Return once the operator is ready.")]

@@ -22,11 +22,8 @@ from npa.render.objects import (
     NODE_SET,
     POD,
     POWER_STATE,
-    ROLE,
-    ROLE_BINDING,
     SECRET,
     SERVICE,
-    SERVICE_ACCOUNT,
     SLURM_CLUSTER,
     STATEFUL_SET,
     Kind,
@@ -48,15 +45,12 @@ CHILDREN = (
     SERVICE,
     CONFIG_MAP,
     SECRET,
-    SERVICE_ACCOUNT,
     CLAIM,
     STATEFUL_SET,
     DEPLOYMENT,
     DAEMON_SET,
     JOB,
     CRON_JOB,
-    ROLE,
-    ROLE_BINDING,
 )
 # What is rendered only where somebody installed it.
 OPTIONAL = (
