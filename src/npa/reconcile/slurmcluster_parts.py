@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from npa.errors import Problem
-from npa.reconcile import maintenance, workloads
+from npa.reconcile import claims, maintenance, workloads
 from npa.reconcile.decision import Deletion
 from npa.reconcile.jail import Jail
 from npa.reconcile.slurmcluster_config import Configured
@@ -24,7 +24,6 @@ from npa.render.objects import (
     Kind,
     Object,
     dig,
-    name_of,
 )
 
 
@@ -87,7 +86,7 @@ def _accounting(
     # slurmctld writes down what it still has to say of jobs
     last = workloads.pods(world, "controller")
     replicas = 0 if goes and not last and "Pod" not in world.unread else 1
-    yield from _kept(world, accounting.render(context, replicas, configured.slurmdbd, problems))
+    yield from claims.kept(world, accounting.render(context, replicas, configured.slurmdbd, problems))
 
 
 def _controller(
@@ -97,7 +96,7 @@ def _controller(
     # without files its pod could not start
     there = world.find(CONFIG_MAP.kind, names.config(context.name)) is not None
     if there or configured.config_map is not None:
-        yield from _kept(world, rendered)
+        yield from claims.kept(world, rendered)
 
 
 def _login(
@@ -107,36 +106,10 @@ def _login(
     own = world.find(CONFIG_MAP.kind, name) if name else None
     rendered = login.render(context, 0 if goes else login.size(context), own, problems)
     begun = world.find(STATEFUL_SET.kind, names.workload(context.name, "login")) is not None
-    for each in _kept(world, rendered):
+    for each in claims.kept(world, rendered):
         # sessions open in the jail
         if each["kind"] != STATEFUL_SET.kind or filled.populated.holds or begun:
             yield each
-
-
-def _kept(world: World, rendered: Iterable[Object]) -> Iterator[Object]:
-    """Yield objects with what cannot be changed of those that are there (StatefulSet, claim templates)."""
-    for each in rendered:
-        found = world.find(STATEFUL_SET.kind, name_of(each)) if each["kind"] == STATEFUL_SET.kind else None
-        if found is None:
-            yield each
-            continue
-        fixed = {key: dig(found, "spec", key) for key in ("serviceName", "podManagementPolicy", "selector")}
-        templates = dig(found, "spec", "volumeClaimTemplates")
-        spec = {**each["spec"], **{key: value for key, value in fixed.items() if value is not None}}
-        if templates and "volumeClaimTemplates" in spec:
-            spec["volumeClaimTemplates"] = _same_claims(templates, spec["volumeClaimTemplates"])
-        yield {**each, "spec": spec}
-
-
-def _same_claims(found: Iterable[Object], wanted: Iterable[Object]) -> list[Object]:
-    """Return the wanted templates as those that are there say them."""
-    there = {dig(each, "metadata", "name"): each for each in found}
-    kept: list[Object] = []
-    for each in wanted:
-        held = there.get(dig(each, "metadata", "name"))
-        spec = {key: dig(held, "spec", key) for key in each["spec"]} if held else each["spec"]
-        kept.append({**each, "spec": spec})
-    return kept
 
 
 def _states(world: World, context: Context) -> Iterator[tuple[str, State]]:

@@ -7,14 +7,14 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-import kubernetes_validate
+import kubernetes_validate  # type: ignore[import-untyped]
 import pytest
 import yaml
+from tests.golden.kube.worlds import HERE, SETTINGS, load, settled
 
 from npa.reconcile import slurmcluster
 from npa.render.objects import name_of
 from npa.slurm import lint
-from tests.golden.kube.worlds import HERE, SETTINGS, load, settled
 
 CASES = ("minimal", "full")
 BUILT_IN = ("v1", "apps/v1", "batch/v1")

@@ -19,6 +19,7 @@ from npa.slurm.lint.finding import Finding
 DIGEST = "digest"  # the file that says which files these are
 POWER = "power"
 CUSTOM = "spec.customSlurmConfig"
+_PLANNED = ("topology/tree", "topology/block")
 _SLURMDBD = "slurmdbd.conf"
 # slurmctld asks for nodes and gives them back through it (slurm.conf(5), ResumeProgram); the operator sees
 # what slurmctld waits for, so there is nothing left to do.
@@ -36,16 +37,31 @@ class Files:
 
 def render(resolved: Resolved, topology_text: str = "") -> Files:
     """Return the files of a cluster; `topology_text` replaces what follows from fabrics alone."""
-    cluster, runtime = resolved.cluster, resolved.runtime
-    texts = {file.name: file.text for file in files.render(cluster, runtime)}
-    slurmdbd = texts.pop(_SLURMDBD, "")
+    name = topology.name(resolved.cluster)
+    texts = _texts(resolved)
     plugin = conf_value(texts["slurm.conf"], "TopologyPlugin")
-    if plugin not in ("topology/tree", "topology/block"):
-        texts.pop(topology.name(cluster), None)
-    elif topology_text:
-        texts[topology.name(cluster)] = topology_text
+    if plugin in _PLANNED and topology_text:
+        texts[name] = topology_text
+    elif plugin == "topology/block":
+        # which nodes are in a block is not known yet: without a topology all of them can be used
+        texts = _texts(_without_topology(resolved))
+        texts.pop(name, None)
+    elif plugin != "topology/tree":
+        texts.pop(name, None)
+    slurmdbd = texts.pop(_SLURMDBD, "")
     texts[POWER] = _POWER_PROGRAM
     return Files(texts, digest(texts), slurmdbd)
+
+
+def _texts(resolved: Resolved) -> dict[str, str]:
+    return {file.name: file.text for file in files.render(resolved.cluster, resolved.runtime)}
+
+
+def _without_topology(resolved: Resolved) -> Resolved:
+    site = resolved.runtime.site
+    others = tuple(pair for pair in site.settings if pair[0] != "TopologyPlugin")
+    site = dataclasses.replace(site, settings=(*others, ("TopologyPlugin", "")))
+    return dataclasses.replace(resolved, runtime=dataclasses.replace(resolved.runtime, site=site))
 
 
 def digest(texts: Mapping[str, str]) -> str:
