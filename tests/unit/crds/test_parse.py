@@ -161,14 +161,13 @@ VALUES = st.recursive(
 @settings(deadline=None, max_examples=300)
 @given(st.sampled_from(sorted(PARSERS)), st.dictionaries(KEYS, VALUES, max_size=5))
 def test_whatever_is_read_is_a_value_or_its_problems(kind: str, obj: dict[str, Any]) -> None:
+    told: Any
     try:
-        found = PARSERS[kind](obj)
+        told = PARSERS[kind](obj).spec
     except SpecError as error:
         told = error.problems
-    else:
-        told = () if found.spec is None else ("read",)
 
-    assert told
+    assert told not in (None, ())
 
 
 def places(obj: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:

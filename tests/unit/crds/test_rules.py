@@ -10,6 +10,7 @@ from npa.crds.admission import Neighbours, Verdict
 
 NODES = "spec.slurmNodes"
 JAIL = {"name": "jail", "emptyDir": {}}
+BOTH = "an external database and mariadb-operator's"
 STRUCTURED = {"configType": "structured"}
 
 
@@ -144,9 +145,7 @@ CLUSTERS: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
                 "mariadbOperator": {"enabled": True, "image": "mariadb"},
             }
         },
-        {
-            f"{NODES}.accounting.externalDB.enabled": "an external database and mariadb-operator's are both enabled"
-        },
+        {f"{NODES}.accounting.externalDB.enabled": f"{BOTH} are both enabled"},
     ),
     "two databases and no accounting": (
         {
