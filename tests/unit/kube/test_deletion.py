@@ -47,7 +47,7 @@ def test_it_waits_for_workers_and_says_how_to_hurry() -> None:
     assert decision.status is not None
     row = decision.status["conditions"][0]
 
-    assert decision.apply == decision.delete == ()
+    assert (decision.apply, decision.delete) == ((), ())
     assert decision.status["phase"] == "Terminating"
     assert (row["type"], row["reason"]) == ("CommonAvailable", "WaitsForJobs")
     assert "cpu-0, cpu-1" in row["message"]

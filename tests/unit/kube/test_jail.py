@@ -131,11 +131,11 @@ def test_overwriting_waits_until_nobody_is_in_the_jail_and_happens_once() -> Non
     filling = decide(gone)
     after = decide(done(gone, filling))
 
-    assert waiting.create == waiting.delete == ()
+    assert (waiting.create, waiting.delete) == ((), ())
     assert said(waiting, "JailPopulated")[2] == "1 pods still use the jail"
     assert [each.name for each in replacing.delete] == ["small-populate-jail"]
     env = dig(filling.create[0], "spec", "template", "spec", "containers")[0]["env"]
     assert {"name": "OVERWRITE", "value": "1"} in env
     assert said(filling, "PopulateJailMode")[1] == "DownscaleAndOverwritePopulateJail"
-    assert after.create == after.delete == ()
+    assert (after.create, after.delete) == ((), ())
     assert said(after, "JailPopulated")[0] == "True"

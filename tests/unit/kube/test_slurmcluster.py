@@ -375,8 +375,8 @@ def test_maintenance_waits_for_the_workers_and_then_for_slurmctld() -> None:
         "train-rest": 0,
         "train-accounting": 0,
     }
-    ctld = {("Pod", "train-controller-0"): {"kind": "Pod", "metadata": {"name": "train-controller-0"}}}
-    ctld["Pod", "train-controller-0"]["metadata"]["labels"] = names.labels("train", "controller")
+    metadata = {"name": "train-controller-0", "labels": names.labels("train", "controller")}
+    ctld = {("Pod", "train-controller-0"): {"kind": "Pod", "metadata": metadata}}
     still = decide(replace(down, objects={**down.objects, **ctld}))
     assert "train-accounting" not in {name_of(each) for each in still.apply}
 
