@@ -115,7 +115,7 @@ class Operator:
         if self.leader is not None and not stop.is_set():
             async with background(wait(self.leader.elected)) as elected:
                 await first(stop, *elected, *tasks)
-        for key in self._all():
+        for key in self.every_key():
             self.queue.add(key)
 
     async def _work(self, stop: asyncio.Event, watched: Iterable[asyncio.Task[None]]) -> None:
@@ -139,7 +139,7 @@ class Operator:
     async def _resync(self) -> None:
         while True:
             await asyncio.sleep(_RESYNC)
-            for key in self._all():
+            for key in self.every_key():
                 self.queue.add(key)
 
     def _heard(self, kind: Kind, old: Object | None, new: Object | None) -> None:
@@ -147,7 +147,7 @@ class Operator:
         if found is None or not keys.matters(old, new, kind):
             return
         if not kind.namespaced:
-            for key in self._all():  # a Kubernetes node may concern every cluster
+            for key in self.every_key():  # a Kubernetes node may concern every cluster
                 self.queue.add(key)
             return
         asked = old is not None and dig(old, "metadata", "generation") != dig(found, "metadata", "generation")
@@ -163,7 +163,7 @@ class Operator:
     def _of_cluster(self, kind: Kind, namespace: str, cluster: str) -> tuple[str, ...]:
         return tuple(name_of(each) for each in self.caches.of_cluster(kind, namespace, cluster))
 
-    def _all(self) -> set[Key]:
+    def every_key(self) -> set[Key]:
         """Return every key that there is something to look at for."""
         found = {
             Key(controller.name, str(dig(each, "metadata", "namespace")), name_of(each))

@@ -9,7 +9,7 @@ import ssl
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ class Access:
     endpoint: str  # https://host:port
     ca_pem: str  # empty: the certificate authorities of this machine
     token: Callable[[], str]  # asked for each call, so that a token may be renewed in between; "" for none
-    certificate: tuple[str, str] | None = None  # PEM of who we are, and of its key
+    certificate: tuple[str, str] | None = field(default=None, repr=False)  # PEM of who we are, and its key
     insecure: bool = False  # whoever answers is believed: as a kubeconfig may say
     namespace: str = "default"  # where objects go that name none
     server_name: str = ""  # that the certificate is checked for, where it is not the endpoint's

@@ -69,16 +69,16 @@ class KubeApi:
                 return Absent()
             return Unknown(error.reason)
 
-    async def list(self, kind: Kind, namespace: str = "", selector: str = "") -> Listed:
-        """Return the objects of a kind, of every namespace for ""."""
+    async def list(self, kind: Kind, namespace: str = "", selector: str = "", *, page: int = _PAGE) -> Listed:
+        """Return the objects of a kind, of every namespace for ""; so many are asked for at a time."""
         items: list[Object] = []
-        query = {"limit": str(_PAGE), **({"labelSelector": selector} if selector else {})}
+        query = {"limit": str(page), **({"labelSelector": selector} if selector else {})}
         version = f"{kind.group}/{kind.version}" if kind.group else kind.version
         while True:
-            page = await self.call("GET", path(kind, namespace), query=query)
-            items += [{**each, "apiVersion": version, "kind": kind.kind} for each in page.get("items") or ()]
-            if not (more := dig(page, "metadata", "continue")):
-                return Listed(tuple(items), str(dig(page, "metadata", "resourceVersion") or ""))
+            part = await self.call("GET", path(kind, namespace), query=query)
+            items += [{**each, "apiVersion": version, "kind": kind.kind} for each in part.get("items") or ()]
+            if not (more := dig(part, "metadata", "continue")):
+                return Listed(tuple(items), str(dig(part, "metadata", "resourceVersion") or ""))
             query["continue"] = more
 
     async def watch(
