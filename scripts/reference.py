@@ -13,6 +13,7 @@ import typer
 
 from npa import errors
 from npa.cli.app import app
+from npa.crds import reference as kubernetes_fields
 from npa.spec import explain
 from npa.targets.nebius import result
 
@@ -22,7 +23,12 @@ SOURCE = "<!-- written by `make docs` -->\n"
 
 def render() -> dict[str, str]:
     """Return the pages by file name."""
-    return {"spec.md": spec_page(), "cli.md": cli_page(), "exit-codes.md": exit_codes_page()}
+    return {
+        "spec.md": spec_page(),
+        "cli.md": cli_page(),
+        "exit-codes.md": exit_codes_page(),
+        "kubernetes-fields.md": kubernetes_fields.page(SOURCE),
+    }
 
 
 def spec_page() -> str:

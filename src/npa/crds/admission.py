@@ -23,7 +23,7 @@ from npa.crds import (
 )
 from npa.crds.nodeset import NodeSet
 from npa.crds.resource import Object
-from npa.crds.rules import change, elsewhere, filters, jobs, name, partitions, worker
+from npa.crds.rules import change, elsewhere, filters, name, partitions, worker
 from npa.crds.slurmcluster import SlurmCluster
 from npa.errors import Problem, SpecError
 
@@ -80,7 +80,7 @@ def _judge(new: Object, old: Object | None, around: Neighbours, lint: Lint | Non
     judges: dict[str, Callable[[], Found]] = {
         "SlurmCluster": lambda: _cluster(slurmcluster.parse(new), old, around, lint),
         "NodeSet": lambda: _nodeset(nodeset.parse(new), old, around, lint),
-        "ActiveCheck": lambda: (list(_check(new)), []),
+        "ActiveCheck": lambda: (list(rules.check_problems(activecheck.parse(new))), []),
         "JailedConfig": lambda: (list(elsewhere.files_have_places(jailedconfig.parse(new))), []),
         "NodeConfigurator": lambda: (
             list(elsewhere.what_runs_has_an_image(nodeconfigurator.parse(new))),
@@ -112,7 +112,7 @@ def _cluster(cluster: SlurmCluster, old: Object | None, around: Neighbours, lint
         *filters.both_must_hold(cluster),
     ]
     for before in _read(slurmcluster.parse, (old,) if old else ()):
-        problems += change.controller_claims_do_not_shrink(cluster, before)
+        problems += [each for rule in rules.CLUSTER_CHANGE for each in rule(cluster, before)]
         warnings += change.state_stays_behind(cluster, before)
     if lint and not problems:
         problems += lint(cluster, sets)
@@ -129,18 +129,11 @@ def _nodeset(held: NodeSet, old: Object | None, around: Neighbours, lint: Lint |
     if owner is None:
         warnings.append(_orphan(held, clusters))
     for before in _read(nodeset.parse, (old,) if old else ()):
-        problems += change.workers_stay_with_their_cluster(held, before)
-        problems += change.worker_claims_do_not_shrink(held, before)
+        problems += [each for rule in rules.NODE_SET_CHANGE for each in rule(held, before)]
     if lint and owner and not problems:
         own = [each for each in siblings if _owner(each, clusters) == owner]
         problems += lint(owner, sorted([*own, held], key=lambda each: each.name))
     return problems, warnings
-
-
-def _check(new: Object) -> Iterator[Problem]:
-    check = activecheck.parse(new)
-    for rule in (jobs.it_can_be_named, jobs.it_says_what_runs, jobs.it_has_one_reaction, jobs.it_can_begin):
-        yield from rule(check)
 
 
 def _owner(held: NodeSet, clusters: Sequence[SlurmCluster]) -> SlurmCluster | None:

@@ -134,5 +134,6 @@ def _rules(rules: tuple[Cel, ...]) -> list[Words]:
 
 
 def sentence(text: str) -> str:
-    """Return a text as a sentence."""
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}" if text else ""
+    """Return a text as a sentence; the names of Slurm's programs are written small."""
+    first = text[:1] if text.startswith("slurm") else text[:1].upper()
+    return f"{first}{text[1:]}{'' if text.endswith('.') else '.'}" if text else ""

@@ -6,12 +6,16 @@ older than the webhook.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from npa.crds.activecheck import ActiveCheck
 from npa.crds.nodeset import NodeSet
 from npa.crds.rules import (
     accounting,
+    change,
+    elsewhere,
     filters,
+    jobs,
     login,
     name,
     partitions,
@@ -24,7 +28,7 @@ from npa.crds.rules import (
 from npa.crds.slurmcluster import SlurmCluster
 from npa.errors import Problem
 
-_CLUSTER = (
+CLUSTER: tuple[Callable[[SlurmCluster], Iterator[Problem]], ...] = (
     name.pods_can_be_named,
     filters.names_are_unique,
     filters.named_ones_exist,
@@ -43,7 +47,7 @@ _CLUSTER = (
     partitions.custom_lines_are_partitions,
     text.nothing_breaks_a_file,
 )
-_NODE_SET = (
+NODE_SET: tuple[Callable[[NodeSet], Iterator[Problem]], ...] = (
     name.workers_can_be_named,
     scale.replicas_are_a_count,
     scale.some_may_start,
@@ -53,16 +57,33 @@ _NODE_SET = (
     worker_volumes.mounts_are_apart,
     text.nothing_breaks_a_line,
 )
+ACTIVE_CHECK: tuple[Callable[[ActiveCheck], Iterator[Problem]], ...] = (
+    jobs.it_can_be_named,
+    jobs.it_says_what_runs,
+    jobs.it_has_one_reaction,
+    jobs.it_can_begin,
+)
+JAILED_CONFIG = (elsewhere.files_have_places,)
+NODE_CONFIGURATOR = (elsewhere.what_runs_has_an_image,)
+POWER_STATE = (elsewhere.ordinals_are_counts,)
+# between objects, or between an object and what it was
+CLUSTER_CHANGE = (change.controller_claims_do_not_shrink,)
+NODE_SET_CHANGE = (change.workers_stay_with_their_cluster, change.worker_claims_do_not_shrink)
 
 
 def cluster_problems(cluster: SlurmCluster) -> tuple[Problem, ...]:
     """Return everything that is wrong with a SlurmCluster by itself."""
-    return _unique(problem for rule in _CLUSTER for problem in rule(cluster))
+    return _unique(problem for rule in CLUSTER for problem in rule(cluster))
 
 
 def nodeset_problems(nodeset: NodeSet) -> tuple[Problem, ...]:
     """Return everything that is wrong with a NodeSet by itself."""
-    return _unique(problem for rule in _NODE_SET for problem in rule(nodeset))
+    return _unique(problem for rule in NODE_SET for problem in rule(nodeset))
+
+
+def check_problems(check: ActiveCheck) -> tuple[Problem, ...]:
+    """Return everything that is wrong with an ActiveCheck."""
+    return _unique(problem for rule in ACTIVE_CHECK for problem in rule(check))
 
 
 def _unique(found: Iterator[Problem]) -> tuple[Problem, ...]:
