@@ -13,6 +13,7 @@ import pytest
 from tests.kube import bed as beds
 from tests.kube import operating
 from tests.kube.bed import Bed
+from tests.kube.clusters import cluster
 from tests.kube.operating import eventually, look_again, settled, writes
 
 from npa.errors import KubeError
@@ -31,45 +32,6 @@ from npa.tools.kube_api import KubeApi
 def bed(mini: Bed) -> Bed:
     operating.define(mini)
     return mini
-
-
-def cluster(name: str, namespace: str, said: str = "") -> dict[str, Any]:
-    """A SlurmCluster that is one as far as the API server can tell."""
-    part = {"k8sNodeFilterName": "all"}
-    image = {"image": "i"}
-    mount = {"volumeSourceName": "v"}
-    return SLURM_CLUSTER.object(
-        name,
-        namespace,
-        spec={
-            "customSlurmConfig": said,
-            "k8sNodeFilters": [{"name": "all"}],
-            "volumeSources": [{"name": "v", "emptyDir": {}}],
-            "populateJail": {**image, **part},
-            "secrets": {},
-            "sConfigController": {"node": part, "container": image, "serviceAccountName": "default"},
-            "slurmNodes": {
-                "accounting": {**part, "slurmdbd": image, "munge": image},
-                "controller": {
-                    **part,
-                    "slurmctld": image,
-                    "munge": image,
-                    "serviceAccountName": "default",
-                    "volumes": {"spool": mount, "jail": mount},
-                },
-                "login": {
-                    **part,
-                    "sshd": image,
-                    "munge": image,
-                    "sshdServiceType": "ClusterIP",
-                    "sshRootPublicKeys": ["ssh-ed25519 AAAA"],
-                    "volumes": {"jail": mount},
-                },
-                "exporter": {**part, "serviceAccountName": "default"},
-                "rest": part,
-            },
-        },
-    )
 
 
 def space(bed: Bed, name: str) -> str:

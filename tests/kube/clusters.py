@@ -1,0 +1,46 @@
+"""Objects that users would write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from npa.render.objects import SLURM_CLUSTER
+
+
+def cluster(name: str, namespace: str, said: str = "") -> dict[str, Any]:
+    """A SlurmCluster that is one as far as the API server can tell."""
+    part = {"k8sNodeFilterName": "all"}
+    image = {"image": "i"}
+    mount = {"volumeSourceName": "v"}
+    return SLURM_CLUSTER.object(
+        name,
+        namespace,
+        spec={
+            "customSlurmConfig": said,
+            "k8sNodeFilters": [{"name": "all"}],
+            "volumeSources": [{"name": "v", "emptyDir": {}}],
+            "populateJail": {**image, **part},
+            "secrets": {},
+            "sConfigController": {"node": part, "container": image, "serviceAccountName": "default"},
+            "slurmNodes": {
+                "accounting": {**part, "slurmdbd": image, "munge": image},
+                "controller": {
+                    **part,
+                    "slurmctld": image,
+                    "munge": image,
+                    "serviceAccountName": "default",
+                    "volumes": {"spool": mount, "jail": mount},
+                },
+                "login": {
+                    **part,
+                    "sshd": image,
+                    "munge": image,
+                    "sshdServiceType": "ClusterIP",
+                    "sshRootPublicKeys": ["ssh-ed25519 AAAA"],
+                    "volumes": {"jail": mount},
+                },
+                "exporter": {**part, "serviceAccountName": "default"},
+                "rest": part,
+            },
+        },
+    )
