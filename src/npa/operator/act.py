@@ -25,6 +25,7 @@ from npa.reconcile.decision import (
     PowerDown,
     PowerUp,
     Reconfigure,
+    Reread,
     Resume,
     SlurmAction,
 )
@@ -146,6 +147,8 @@ class Act:
             case Reconfigure():
                 argv = [RECONFIGURE, action.digest, *(["restart"] if action.restart else [])]
                 await self._slurm.tell(cluster, argv, timeout=RECONFIGURE_WITHIN)
+            case Reread():
+                await self._slurm.tell(cluster, ["scontrol", "reconfigure"], timeout=RECONFIGURE_WITHIN)
             case Drain():
                 if not await self._drained(cluster, action.node):
                     await self._update(cluster, action.node, "DRAIN", action.reason)

@@ -55,7 +55,14 @@ class PowerDown:
     reason: str
 
 
-SlurmAction = Drain | Resume | Reconfigure | PowerUp | PowerDown
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """`scontrol reconfigure`: something changed in the jail that daemons read, though not their own files."""
+
+    why: str  # digest of what changed
+
+
+SlurmAction = Drain | Resume | Reconfigure | Reread | PowerUp | PowerDown
 
 
 @dataclass(frozen=True, slots=True)

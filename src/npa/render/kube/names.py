@@ -16,6 +16,7 @@ Component = Literal[
     "exporter",
     "node-configurator",
     "soperatorchecks",
+    "sconfigcontroller",
 ]
 
 PREFIX = "slurm.nebius.ai/"
