@@ -14,35 +14,60 @@ from typing import Any
 from pydantic.fields import FieldInfo
 
 from npa.crds import definitions, schema
+from npa.crds.accounting import MariadbOperator
 from npa.crds.base import Part
+from npa.crds.components import Exporter
 from npa.crds.resource import Object
 
 MUNGE = "daemons know one another by auth/slurm: there is no munged"
 FORMER = "no longer used by the existing operator either"
 FILES = "slurmctld hands its files to every daemon: no process carries them into the jail"
+PLUGIN = "the images are made of Debian's packages, which have no such plug-in; name yours in `customPlugins`"
+SSSD = "users are those of the jail: there is no SSSD"
+EXPORTER = "there is no exporter: slurmctld serves its own metrics, see `controller.openMetrics`"
+MARIADB = "the database is a container beside slurmdbd, of which only resources and storage are asked"
+ALONE = "a worker's container runs slurmd alone"
+NO_CONTROLLER = "nothing acts on objects of this kind yet"
+
+_ACCOUNTING = "spec.slurmNodes.accounting"
+_MARIADB_FIELDS = tuple(key for key in schema.fields(MariadbOperator) if key not in ("resources", "storage"))
+_SSSD_FIELDS = ("sssd", "sssdDebugLevel", "sssdConfSecretRefName", "sssdLdapCAConfigMapRefName")
+_FORMER_FIELDS = ("munge", "volumes", "exporter")
+_EXPORTER_FIELDS = tuple(key for key in schema.fields(Exporter) if key not in _FORMER_FIELDS)
 
 IGNORED: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "SlurmCluster": {
             "spec.crVersion": "nothing depends on it",
+            "spec.useDefaultAppArmorProfile": "no profile is made: name one in `appArmorProfile`",
             "spec.sConfigController": FILES,
-            "spec.slurmNodes.accounting.munge": MUNGE,
-            "spec.slurmNodes.accounting.size": "there is one slurmdbd",
+            "spec.mpiConfig": "MPI is found by Slurm's own defaults: no mpi.conf is written",
+            "spec.topology.blockSize": "blocks are those that the nodes' labels name",
+            "spec.plugStackConfig.pyxis": PLUGIN,
+            "spec.plugStackConfig.ncclDebug": PLUGIN,
+            "spec.plugStackConfig.ncclInspectorPreConf": PLUGIN,
+            f"{_ACCOUNTING}.munge": MUNGE,
+            f"{_ACCOUNTING}.size": "there is one slurmdbd",
+            **{f"{_ACCOUNTING}.mariadbOperator.{each}": MARIADB for each in _MARIADB_FIELDS},
             "spec.slurmNodes.controller.munge": MUNGE,
+            **{f"spec.slurmNodes.controller.{each}": SSSD for each in _SSSD_FIELDS},
             "spec.slurmNodes.login.munge": MUNGE,
-            "spec.slurmNodes.exporter.munge": FORMER,
-            "spec.slurmNodes.exporter.volumes": FORMER,
-            "spec.slurmNodes.exporter.exporter": FORMER,
-            "spec.plugStackConfig.pyxis.containerImageSave": FORMER,
+            **{f"spec.slurmNodes.login.{each}": SSSD for each in _SSSD_FIELDS},
+            "spec.slurmNodes.login.userIsolation": "users of a login node are not kept apart",
+            **{f"spec.slurmNodes.exporter.{each}": EXPORTER for each in _EXPORTER_FIELDS},
+            **{f"spec.slurmNodes.exporter.{each}": FORMER for each in _FORMER_FIELDS},
         },
         "NodeSet": {
             "spec.munge": MUNGE,
-            "spec.configMapRefSupervisord": "a worker's container runs slurmd alone: there is no supervisord",
+            **{f"spec.{each}": SSSD for each in _SSSD_FIELDS},
+            "spec.docker": f"{ALONE}: there is no Docker",
+            "spec.configMapRefSupervisord": f"{ALONE}: there is no supervisord",
+            "spec.configMapRefSshd": f"{ALONE}: there is no sshd",
+            "spec.nodeConfig.autoResume": "a drain that is somebody's own stays until they resume the node",
+            "spec.ephemeralTopologyWaitTimeout": "no worker waits for its place in the topology",
         },
-        "ActiveCheck": {
-            "spec.k8sJobSpec.mungeContainer": MUNGE,
-            "spec.slurmJobSpec.mungeContainer": MUNGE,
-        },
+        "ActiveCheck": {"spec": NO_CONTROLLER},
+        "NodeConfigurator": {"spec": NO_CONTROLLER},
     }
 )
 

@@ -164,9 +164,10 @@ CLUSTERS: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
             for key in ("host", "user", "passwordSecretKeyRef.name", "passwordSecretKeyRef.key")
         },
     ),
-    "c66 a database's port in its name": (
-        {"slurmNodes__accounting": external(host="db.example:3306")},
-        {f"{NODES}.accounting.externalDB.host": "'db.example:3306' holds a port"},
+    "c66 a database's port in its name": ({"slurmNodes__accounting": external(host="db.example:3306")}, {}),
+    "a database at no host": (
+        {"slurmNodes__accounting": external(host="mysql://db")},
+        {f"{NODES}.accounting.externalDB.host": "'mysql://db' is no host name"},
     ),
     "a database at an address": ({"slurmNodes__accounting": external(host="fd00::1")}, {}),
     "c66 REST without accounting": ({"slurmNodes__rest": {"enabled": True}}, {}),

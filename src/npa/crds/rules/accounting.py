@@ -41,7 +41,5 @@ def external_database_is_named(cluster: SlurmCluster) -> Iterator[Problem]:
     host = external.host
     if host and not _HOST.fullmatch(host):
         yield problem(f"{at}.host", f"{host[:60]!r} is no host name", "write it as in db.example")
-    elif host.count(":") == 1:
-        yield problem(f"{at}.host", f"{host[:60]!r} holds a port", "write the port in `port`")
     if not 0 < external.port <= 65535:
         yield problem(f"{at}.port", f"{external.port} is no port", "write 1 to 65535")
