@@ -181,7 +181,7 @@ def _leave(world: World, name: str, settings: Settings) -> Decision:
     workers = nodeset_workers.gather(world, name, (), "", slurm, settings)
     why = maintenance.leaving(world.cluster, None)
     end_jobs = maintenance.ends_jobs(world.cluster)
-    moves = rollout.moves(Seen(world, workers, slurm, 0, why, {}, None, end_jobs=end_jobs))
+    moves = rollout.moves(Seen(world, workers, slurm, 0, why, {}, None, end_jobs=end_jobs, deleted=True))
     kept = {each.ordinal for each in workers}
     claims = _claims(
         world,
@@ -202,13 +202,12 @@ def _pods(remove: Iterable[tuple[Worker, Verdict]]) -> Iterator[Deletion]:
     """Yield the deletions of workers, each of exactly the pod that was seen."""
     for each, verdict in remove:
         metadata = dig(each.pod, "metadata") or {}
-        started = each.pod is None or not removable.never_started(each.pod)
         yield Deletion(
             POD,
             str(metadata.get("namespace") or ""),
             each.name,
             str(metadata.get("uid") or ""),
-            "" if started else str(metadata.get("resourceVersion") or ""),
+            str(metadata.get("resourceVersion") or "") if verdict.as_seen else "",
             worker=each.name if verdict.asked_slurm else "",
         )
 

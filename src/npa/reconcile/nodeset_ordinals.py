@@ -1,30 +1,17 @@
-"""Which workers a NodeSet is about: those that should run, and those that Slurm's files have to name."""
+"""Which workers a NodeSet asks for, by ordinal."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 from npa.cluster import names as node_names
-from npa.reconcile.world import World
 from npa.render.kube import names
 from npa.render.objects import Object, dig, name_of
-from npa.slurm.lookup import Found
-from npa.slurm.replies import Rows, SlurmJobReply
 
 # on a NodeSet: ordinals that are left out, `1,4-5`; as many workers with other ordinals are there instead
 RESERVED = f"{names.PREFIX}reserve-ordinals"
 _RANGE = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?")
 _MOST = 65536  # ordinals that one annotation can leave out
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """The ordinals that slurm.conf has to name."""
-
-    ordinals: tuple[int, ...]
-    certain: bool  # False: others may be in use as well, so no name leaves the files now
 
 
 def of_spec(nodeset: Object) -> tuple[int, ...]:
@@ -66,34 +53,3 @@ def of_pod(pod: Object, nodeset: str) -> int | None:
     """Return a pod's ordinal, or None where its name is none of the set's."""
     owner = node_names.owner(name_of(pod), (nodeset,))
     return owner[1] if owner else None
-
-
-def listed(world: World, nodeset: Object) -> Listed:
-    """Return the ordinals whose nodes have to stay in Slurm's files.
-
-    A name leaves them only when its pod is gone, and no job holds the node or asks for it by name: slurmctld
-    ends such jobs when it reads files without it.
-    """
-    name, jobs = name_of(nodeset), world.slurm.jobs
-    used = {of_pod(pod, name) for pod in world.pods(name)}
-    used |= set(_of_jobs(jobs.value, name)) if isinstance(jobs, Found) else set()
-    certain = "Pod" not in world.unread and isinstance(jobs, Found) and not jobs.value.problems
-    ordinals = {*of_spec(nodeset), *(each for each in used if each is not None)}
-    return Listed(tuple(sorted(ordinals)), certain)
-
-
-def sizes(world: World) -> dict[str, int]:
-    """Return for each NodeSet how many nodes Slurm's files have to name: from 0 to the highest in use."""
-    highest = {name_of(each): listed(world, each).ordinals for each in world.nodesets}
-    return {name: max(ordinals) + 1 if ordinals else 0 for name, ordinals in highest.items()}
-
-
-def _of_jobs(jobs: Rows[SlurmJobReply], nodeset: str) -> Iterator[int]:
-    """Yield the ordinals that a job holds, waits for or asks for by name."""
-    for job in jobs:
-        if job.state.terminal and not job.state.holds_nodes:
-            continue
-        for node in (*job.wants, *(job.nodes if job.state.holds_nodes else ())):
-            owner = node_names.owner(node, (nodeset,))
-            if owner:
-                yield owner[1]

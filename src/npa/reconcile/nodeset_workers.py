@@ -13,13 +13,15 @@ from npa.reconcile.settings import Settings
 from npa.reconcile.world import World
 from npa.render.kube import names, worker
 from npa.render.objects import Object, dig, is_true
-from npa.slurm import reasons
+from npa.slurm import reasons, slurm_reasons
 from npa.slurm.lookup import Found, Lookup
 from npa.slurm.replies import SlurmNodeReply
 
 Machine = Literal["none", "there", "gone", "unknown"]
 # how the clocks of a node and of the API server may differ
 _SKEW = timedelta(seconds=30)
+# what slurmctld appends while the old pod goes and the new one comes: no longer so once that registers
+_PAST = frozenset({"not_responding", "power", "power_overdue", "reboot", "rebooted"})
 _NOT_HERE = frozenset({"NOT_RESPONDING", "POWERED_DOWN", "POWERING_DOWN", "POWERING_UP", "REBOOT_ISSUED"})
 
 
@@ -58,10 +60,10 @@ class Worker:
     @property
     def drained_by_us(self) -> bool:
         """Whether the drain that it bears is one that this controller set, and nobody touched since."""
-        return self.drain in ("ours", "ours, and silent since")
+        return self.drain in ("ours", "ours, and down since")
 
     @property
-    def drain(self) -> Literal["", "ours", "ours, and silent since", "another's", "held"]:
+    def drain(self) -> Literal["", "ours", "ours, and down since", "another's", "held"]:
         """Whose drain it bears; `held`: a person's, who wants the pod as it is."""
         if self.node is None or "DRAIN" not in self.node.state.flags:
             return ""
@@ -72,7 +74,10 @@ class Worker:
             return "another's"
         if not parsed.also:
             return "ours"
-        return "ours, and silent since" if set(parsed.also) <= _SILENT else "another's"
+        known = [slurm_reasons.find(each) for each in parsed.also]
+        return (
+            "ours, and down since" if {each.kind if each else "" for each in known} <= _PAST else "another's"
+        )
 
     @property
     def up(self) -> bool:
@@ -90,7 +95,6 @@ LEAVING = {
     "remove": reasons.leaving("worker is removed"),
     "replace": reasons.leaving("worker is replaced"),
 }
-_SILENT = frozenset({"Not responding", "not responding"})
 
 
 def gather(

@@ -29,6 +29,7 @@ class Verdict:
     yes: bool
     why: str
     asked_slurm: bool = True  # slurmctld has to say so once more right before
+    as_seen: bool = False  # only of the pod's version that was seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def removable(world: World, pod: Object, slurm: Answer) -> Verdict:
     if ended(pod):
         return Verdict(True, "its containers have ended", asked_slurm=False)
     if never_started(pod):
-        return Verdict(True, "it has never started", asked_slurm=False)
+        return Verdict(True, "it has never started", asked_slurm=False, as_seen=True)
     return slurm.says(name_of(pod))
 
 
