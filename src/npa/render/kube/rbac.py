@@ -33,11 +33,15 @@ def in_namespace() -> list[Rule]:
     return [
         _rule(GROUP, resources, _READ),
         _rule(GROUP, [f"{each}/status" for each in resources], ("get", "patch")),
+        # The finalizer that holds a cluster until its jobs have ended; owners that block their deletion.
+        _rule(GROUP, ("slurmclusters",), ("patch",)),
+        _rule(GROUP, ("slurmclusters/finalizers",), ("update",)),
         # A NodeConfigurator's status is a plain field; the power state of a NodeSet is made beside it.
         _rule(GROUP, ("nodeconfigurators",), ("patch",)),
         _rule(GROUP, ("nodesetpowerstates",), ("create", "patch", "delete")),
-        _rule("", ("pods", "secrets"), (*_READ, "create", "delete")),
-        _rule("", ("services", "configmaps", "persistentvolumeclaims"), _OWN),
+        _rule("", ("pods",), (*_READ, "create", "delete")),
+        # a Secret with slurmdbd.conf follows what it is made of; keys are made once and never patched
+        _rule("", ("services", "configmaps", "persistentvolumeclaims", "secrets"), _OWN),
         # Over a WebSocket an exec is a `get` to older API servers and a `create` to newer ones.
         _rule("", ("pods/exec",), ("get", "create")),
         _rule("", ("pods/log",), ("get",)),
