@@ -18,6 +18,7 @@ from npa.slurm.lint.finding import Finding
 
 DIGEST = "digest"  # the file that says which files these are
 POWER = "power"
+STATIC = "static-nodes"  # hostlist of the nodes that nobody switches on: until they register, they are down
 CUSTOM = "spec.customSlurmConfig"
 _PLANNED = ("topology/tree", "topology/block")
 _SLURMDBD = "slurmdbd.conf"
@@ -50,6 +51,9 @@ def render(resolved: Resolved, topology_text: str = "") -> Files:
         texts.pop(name, None)
     slurmdbd = texts.pop(_SLURMDBD, "")
     texts[POWER] = _POWER_PROGRAM
+    static = conf_value(texts["slurm.conf"], "SuspendExcNodes")
+    if static:
+        texts[STATIC] = f"{static}\n"
     return Files(texts, digest(texts), slurmdbd)
 
 

@@ -14,6 +14,7 @@ from npa.render.kube.volumes import Volumes
 from npa.render.objects import CONFIG_MAP, STATEFUL_SET
 
 INPUT = f"{names.PREFIX}input-hash"  # annotation of pods: digest of what they read once, when they start
+_PORTS = {"login": names.SSH_PORT, "accounting": names.ACCOUNTING_PORT, "rest": names.REST_PORT}
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 
 
@@ -43,7 +44,7 @@ def container(
         "resources": resources(asked),
         "securityContext": {**confinement(asked), **(security or {})},
         "volumeMounts": list(mounts),
-        "readinessProbe": asked.readiness_probe or ready(role),
+        "readinessProbe": asked.readiness_probe or ready(role, asked.port),
         # what a container said last is what its pod's status says of its end
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }
@@ -52,14 +53,12 @@ def container(
     return {key: value for key, value in found.items() if value or key == "resources"}
 
 
-def ready(role: str) -> dict[str, Any]:
-    """Return the probe that asks whether a role's daemon answers."""
-    return {
-        "exec": {"command": [contract.READY, role]},
-        "periodSeconds": 5,
-        "timeoutSeconds": 6,
-        "failureThreshold": 3,
-    }
+def ready(role: str, port: int | None = None) -> dict[str, Any]:
+    """Return the probe that asks whether a role's daemon answers; the image knows the usual ports alone."""
+    often = {"periodSeconds": 5, "timeoutSeconds": 6, "failureThreshold": 3}
+    if role in _PORTS and port not in (None, _PORTS[role]):
+        return {"tcpSocket": {"port": port}, **often}
+    return {"exec": {"command": [contract.READY, role]}, **often}
 
 
 def resources(asked: Container) -> dict[str, Any]:

@@ -24,7 +24,8 @@ def render(context: Context, replicas: int, problems: list[Problem]) -> tuple[di
     """Return the objects of the REST API."""
     asked = context.spec.slurm_nodes.rest
     daemon = asked.rest or Container(image=context.spec.slurm_nodes.controller.slurmctld.image)
-    port = daemon.port or names.REST_PORT
+    port = daemon.port or names.REST_PORT  # of the Service; the daemon itself is always at the usual one
+    daemon = daemon.model_copy(update={"port": None})
     jail = context.spec.slurm_nodes.controller.volumes.jail
     mounted = (
         volumes.secret("slurm-key", names.auth_key(context.name), contract.KEY)
@@ -36,7 +37,9 @@ def render(context: Context, replicas: int, problems: list[Problem]) -> tuple[di
         "SLURMRESTD_THREADS": str(asked.thread_count),
         "SLURMRESTD_MAX_CONNECTIONS": str(asked.max_connections),
     }
-    container = pods.container(context, NAME, "rest", daemon, mounted.mounts, env=env, ports={NAME: port})
+    container = pods.container(
+        context, NAME, "rest", daemon, mounted.mounts, env=env, ports={NAME: names.REST_PORT}
+    )
     template = pods.template(
         context, "rest", asked, [container], mounted, pulled=[daemon], at=_AT, problems=problems
     )
@@ -47,6 +50,6 @@ def render(context: Context, replicas: int, problems: list[Problem]) -> tuple[di
     }
     return (
         *pods.limits(context, "rest", daemon.security_limits_config),
-        services.balanced(context, "rest", {NAME: port}),
+        services.balanced(context, "rest", {NAME: port}, target=NAME),
         context.object(DEPLOYMENT, names.workload(context.name, "rest"), "rest", spec=spec),
     )

@@ -25,9 +25,10 @@ def headless(context: Context, component: Component, name: str, ports: Mapping[s
     return context.object(SERVICE, name, component, spec=spec)
 
 
-def balanced(context: Context, component: Component, ports: Mapping[str, int]) -> dict[str, Any]:
-    """Return the Service that leads to any ready pod of a component."""
-    spec = {"type": "ClusterIP", "selector": names.selector(context.name, component), "ports": _ports(ports)}
+def balanced(context: Context, component: Component, ports: Mapping[str, int], target: str) -> dict[str, Any]:
+    """Return the Service that leads to any ready pod of a component, at its port called `target`."""
+    listed = [{**each, "targetPort": target} for each in _ports(ports)]
+    spec = {"type": "ClusterIP", "selector": names.selector(context.name, component), "ports": listed}
     return context.object(SERVICE, names.service(context.name, component), component, spec=spec)
 
 
