@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -29,6 +30,7 @@ MARIADB = "the database is a container beside slurmdbd, of which only resources 
 ALONE = "a worker's container runs slurmd alone"
 NO_CONTROLLER = "nothing acts on objects of this kind yet"
 
+_NOTHING: tuple[Any, ...] = (None, "", [], {}, ())
 _ACCOUNTING = "spec.slurmNodes.accounting"
 _MARIADB_FIELDS = tuple(key for key in schema.fields(MariadbOperator) if key not in ("resources", "storage"))
 _SSSD_FIELDS = ("sssd", "sssdDebugLevel", "sssdConfSecretRefName", "sssdLdapCAConfigMapRefName")
@@ -75,8 +77,9 @@ IGNORED: Mapping[str, Mapping[str, str]] = MappingProxyType(
 def ignored_in(obj: Object) -> tuple[str, ...]:
     """Return the paths of an object's fields that have a value of their own and are not acted on."""
     kind = obj.get("kind")
-    table = IGNORED.get(kind, {}) if isinstance(kind, str) else {}
-    return tuple(path for path in sorted(table) if _given(str(kind), path, obj))
+    if not isinstance(kind, str) or kind not in IGNORED:
+        return ()
+    return tuple(sorted({path for path, value in _values(obj, _tree(kind)) if _own(kind, path, value)}))
 
 
 def why(kind: str, path: str) -> str:
@@ -87,40 +90,57 @@ def why(kind: str, path: str) -> str:
     return next((table[each] for each in prefixes if each in table), "")
 
 
-def field(kind: str, path: str) -> FieldInfo | None:
-    """Return the field that a path leads to; None where there is none."""
+@cache
+def field(kind: str, path: str) -> tuple[FieldInfo, type[Part] | None] | None:
+    """Return the field that a path leads to, and the part that it is; None where there is no such field."""
     api = next((each for each in definitions.APIS if each.kind == kind), None)
     part: type[Part] | None = api.model if api else None
-    found: FieldInfo | None = None
+    found: tuple[FieldInfo, type[Part] | None] | None = None
     for key in path.split("."):
-        found = schema.fields(part).get(key) if part else None
-        if found is None:
+        if part is None or key not in schema.fields(part):
             return None
-        part = schema.part_in(found.annotation)
+        found = (schema.fields(part)[key], schema.parts(part).get(key))
+        part = found[1]
     return found
 
 
-def _given(kind: str, path: str, obj: Object) -> bool:
-    found = field(kind, path)
-    return found is not None and any(_differs(value, found) for value in _values(obj, path.split(".")))
+@cache
+def _tree(kind: str) -> dict[str, Any]:
+    """Return the ignored fields by their keys, one within another, down to their paths."""
+    tree: dict[str, Any] = {}
+    for path in IGNORED[kind]:
+        *outer, last = path.split(".")
+        held = tree
+        for key in outer:
+            held = held.setdefault(key, {})
+        held[last] = path
+    return tree
 
 
-def _values(held: Any, keys: list[str]) -> Iterator[Any]:
-    if isinstance(held, list | tuple):
+def _values(held: Any, tree: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield what an object holds at ignored paths."""
+    if isinstance(held, Mapping):
+        for key in tree.keys() & held.keys():
+            inner = tree[key]
+            if isinstance(inner, str):
+                yield inner, held[key]
+            else:
+                yield from _values(held[key], inner)
+    elif isinstance(held, list | tuple):
         for each in held:
-            yield from _values(each, keys)
-    elif not keys:
-        yield held
-    elif isinstance(held, Mapping):
-        yield from _values(held.get(keys[0]), keys[1:])
+            yield from _values(each, tree)
 
 
-def _differs(value: Any, of: FieldInfo) -> bool:
+def _own(kind: str, path: str, value: Any) -> bool:
+    found = field(kind, path)
+    return found is not None and _differs(value, *found)
+
+
+def _differs(value: Any, of: FieldInfo, part: type[Part] | None) -> bool:
     """Say whether a value is more than what the API server writes by itself."""
-    if value in (None, "", [], {}, ()):
+    if value in _NOTHING:
         return False
-    part = schema.part_in(of.annotation)
-    if part is not None and isinstance(value, Mapping):
-        known = schema.fields(part)
-        return any(key not in known or _differs(each, known[key]) for key, each in value.items())
-    return bool(value != of.default)
+    if part is None or not isinstance(value, Mapping):
+        return bool(value != of.default)
+    known, inner = schema.fields(part), schema.parts(part)
+    return any(key not in known or _differs(each, known[key], inner.get(key)) for key, each in value.items())

@@ -7,6 +7,7 @@ them when a pod is made of them. So a definition stays small enough for `kubectl
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from inspect import cleandoc
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
@@ -41,9 +42,17 @@ def of(model: type[Part]) -> Words:
     return words
 
 
+@cache
 def fields(model: type[Part]) -> dict[str, FieldInfo]:
     """Return the fields of a part by their keys."""
     return {each.alias or name: each for name, each in model.model_fields.items()}
+
+
+@cache
+def parts(model: type[Part]) -> dict[str, type[Part]]:
+    """Return the parts that a part's fields are, list or map to, by their keys."""
+    found = {key: part_in(each.annotation) for key, each in fields(model).items()}
+    return {key: each for key, each in found.items() if each is not None}
 
 
 def default(field: FieldInfo) -> Any:
