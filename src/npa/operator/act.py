@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from npa.errors import NpaError
+from npa.errors import NpaError, UnknownError
 from npa.operator import secret_data, status
 from npa.operator.notices import Notices
 from npa.operator.runtime.metrics import Metrics
@@ -165,7 +165,10 @@ class Act:
         """Say whether somebody drained a node already: their reason stays."""
         view = await self._slurm.node(cluster, node)
         seen = _one(view.nodes, node)
-        return isinstance(seen, Found) and "DRAIN" in seen.value.state.flags
+        if not isinstance(seen, Found):
+            why = seen.why if isinstance(seen, Unknown) else "slurmctld does not list it"
+            raise UnknownError(f"{node} is not drained, as somebody may have drained it: {why}")
+        return "DRAIN" in seen.value.state.flags
 
     async def _update(self, cluster: Cluster, node: str, state: str, reason: str = "") -> None:
         self._fence()

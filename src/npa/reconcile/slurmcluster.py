@@ -58,7 +58,9 @@ class _Pass:
         """Return the next move."""
         problems: list[Problem] = []
         accounting = slurmcluster_parts.accounting_ready(self.world, self.context)
-        configured = slurmcluster_config.decide(self.world, self.context, may_account=accounting)
+        configured = slurmcluster_config.decide(
+            self.world, self.context, self.settings, may_account=accounting
+        )
         filled = self._jail(problems)
         parts = slurmcluster_parts.decide(self.world, self.context, configured, filled, problems)
         if problems:

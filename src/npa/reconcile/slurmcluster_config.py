@@ -10,8 +10,10 @@ from npa.crds import nodeset as crd
 from npa.crds import rules
 from npa.crds.nodeset import NodeSet
 from npa.errors import Problem, SpecError
+from npa.reconcile import retired
 from npa.reconcile.conditions import Condition, some
-from npa.reconcile.decision import Reconfigure
+from npa.reconcile.decision import Reconfigure, SlurmAction
+from npa.reconcile.settings import Settings
 from npa.reconcile.world import World
 from npa.render.kube import cluster, config, names, slurmdbd
 from npa.render.kube.cluster import Resolved
@@ -36,12 +38,12 @@ class Configured:
     conditions: tuple[Condition, ...]
     config_map: Object | None = None  # to be delivered; None: what is there stays
     slurmdbd: str = ""  # slurmdbd.conf as it is to be; "" without accounting, or where it cannot be known
-    slurm: tuple[Reconfigure, ...] = ()
+    slurm: tuple[SlurmAction, ...] = ()
     delivered: str = ""  # digest of what the ConfigMap holds now
     waits: bool = False  # slurmctld has not taken yet what was delivered
 
 
-def decide(world: World, context: Context, *, may_account: bool) -> Configured:
+def decide(world: World, context: Context, settings: Settings, *, may_account: bool) -> Configured:
     """Return what is delivered; `may_account` says that slurmdbd can be spoken to, or need not be."""
     there = world.find(CONFIG_MAP.kind, names.config(context.name))
     unread = [kind for kind in _NEEDED if kind in world.unread]
@@ -52,7 +54,10 @@ def decide(world: World, context: Context, *, may_account: bool) -> Configured:
     nodesets = _nodesets(world, problems)
     try:
         said = _slurmdbd(world, context, problems)
-        resolved = cluster.resolve(context, nodesets, _sizes(world), problems, dbd_settings=said)
+        leaving = retired.retired(world, str(dig(there or {}, "data", "slurm.conf") or ""), settings)
+        resolved = cluster.resolve(
+            context, nodesets, leaving.sizes, problems, dbd_settings=said, retired=leaving.lines
+        )
         found = _render(world, context, resolved) if not problems else None
     except ConfError as error:
         problems.append(Problem(0, 0, "spec", str(error), "write it otherwise"))
@@ -78,7 +83,7 @@ def decide(world: World, context: Context, *, may_account: bool) -> Configured:
         config_map=wanted,
         slurmdbd=found.slurmdbd,
         # what is about to be replaced is not worth a reconfigure
-        slurm=actions if fresh else (),
+        slurm=(*leaving.drain, *(actions if fresh else ())),
         delivered=delivered,
         waits=not fresh or not applied.holds,
     )
@@ -110,17 +115,6 @@ def _password(world: World, context: Context, problems: list[Problem]) -> Passwo
     held = world.find(SECRET.kind, ref.name)
     text = dig(held or {}, "data", ref.key)
     return slurmdbd.password_of(base64.b64decode(text) if isinstance(text, str) else None, ref.name, problems)
-
-
-def _sizes(world: World) -> dict[str, int]:
-    """Return how many nodes each NodeSet has at least: a node that Slurm forgot would lose its jobs."""
-    sizes: dict[str, int] = {}
-    for (kind, _), pod in world.objects.items():
-        name = dig(pod, "metadata", "labels", names.NODE_SET) if kind == "Pod" else None
-        ordinal = str(dig(pod, "metadata", "labels", names.ORDINAL) or "") if name else ""
-        if name and ordinal.isdecimal():
-            sizes[name] = max(sizes.get(name, 0), int(ordinal) + 1)
-    return sizes
 
 
 def _render(world: World, context: Context, resolved: Resolved) -> Files:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from npa.slurm.conf import Line
+
 CgroupVersion = Literal["v1", "v2", "none"]
 
 
@@ -39,6 +41,7 @@ class Site:
     pools: Mapping[str, PoolSite] = field(default_factory=dict)
     partitions: tuple[PartitionSite, ...] = ()  # instead of the cluster's
     plugins: tuple[str, ...] = ()  # more lines of plugstack.conf
+    retired: tuple[Line, ...] = ()  # of nodes that nobody asks for any more, and that still have to be named
     # Text of the user's own, put at the end as it is: it has to be checked before it is delivered. What it
     # sets is left out of what is ours.
     slurm_conf: str = ""

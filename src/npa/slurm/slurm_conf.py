@@ -186,6 +186,7 @@ def _nodes(pools: Iterable[Pool], site: Site) -> Iterator[Line]:
         state = "CLOUD" if pool.ephemeral or site.node_domain else "UNKNOWN"
         yield conf.line(("NodeName", names), *ours, *said, ("State", state))
         yield conf.line(("NodeSet", pool.name), ("Nodes", names))
+    yield from site.retired
 
 
 def _address(names: str, site: Site) -> Iterator[tuple[str, object]]:

@@ -37,10 +37,12 @@ def resolve(
     problems: list[Problem],
     *,
     dbd_settings: Pairs = (),
+    retired: tuple[conf.Line, ...] = (),
 ) -> Resolved:
     """Return what the resources mean; what is wrong with them is added to `problems`.
 
-    `sizes` says of NodeSets how many nodes Slurm has to know at least: those that are still there.
+    `sizes` says of NodeSets how many nodes Slurm has to know at least: those that are still there; `retired`
+    are the lines of those whose NodeSet is not.
     """
     ordered = sorted(nodesets, key=lambda each: each.name)
     pools = tuple(_pool(each, sizes.get(each.name, 0), problems) for each in ordered)
@@ -68,6 +70,7 @@ def resolve(
         pools=said,
         partitions=partitions,
         plugins=_plugins(context, problems),
+        retired=retired,
         slurm_conf=spec.custom_slurm_config,
         cgroup_conf=spec.custom_cgroup_config,
     )
