@@ -75,9 +75,11 @@ def digest(value: object) -> str:
 def pod(nodeset: NodeSet, place: Place, made: Mapping[str, Any], ordinal: int) -> dict[str, Any]:
     """Return the Pod of one ordinal from its set's template."""
     name = name_of(nodeset.name, ordinal)
+    containers = made["spec"]["containers"]
     spec = {
         **made["spec"],
         "hostname": name,
+        "containers": _booted(containers) if nodeset.spec.ephemeral_nodes else containers,
         "volumes": [*made["spec"]["volumes"], *worker_volumes.claimed(nodeset.spec, name)],
     }
     rendered = POD.object(name, place.namespace, spec=spec)
@@ -91,6 +93,16 @@ def pod(nodeset: NodeSet, place: Place, made: Mapping[str, Any], ordinal: int) -
         "ownerReferences": [owner(place)],
     }
     return rendered
+
+
+def _booted(containers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the containers of a worker that Slurm powers up: its boot is that of its slurmd (slurmd(8), -b).
+
+    No part of the template, so that a set that becomes ephemeral keeps its pods.
+    """
+    slurmd, *others = containers
+    flag = {"name": contract.SLURMD_FLAGS, "value": "-b"}
+    return [{**slurmd, "env": [*slurmd["env"], flag]}, *others]
 
 
 def name_of(nodeset: str, ordinal: int) -> str:
@@ -161,8 +173,7 @@ def _slurmd(nodeset: NodeSet, place: Place) -> dict[str, Any]:
 
 def _environment(nodeset: NodeSet, place: Place) -> list[dict[str, Any]]:
     spec = nodeset.spec
-    # -b: it booted now, not with its machine; slurmctld waits for a boot after it asked for the node
-    said = {contract.CONF_SERVER: conf_server(place), contract.SLURMD_FLAGS: "-b"}
+    said = {contract.CONF_SERVER: conf_server(place)}
     if spec.worker_init_random_delay_seconds:
         said[contract.START_DELAY] = str(spec.worker_init_random_delay_seconds)
     if spec.node_config.dynamic:
