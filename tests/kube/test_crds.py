@@ -118,6 +118,35 @@ def test_c64_defaults_of_the_api_server_are_those_of_the_models(api: Bed, obj: d
     assert parse(found).spec == parse(obj).spec
 
 
+EMPTY: dict[str, dict[str, Any]] = {
+    "nulls": objects.cluster(
+        k8sNodeFilters=None,
+        secrets=None,
+        slurmConfig=None,
+        slurmNodes__rest=None,
+        slurmNodes__login__sshdServiceAnnotations=None,
+        slurmNodes__login__volumes__jailSubMounts=None,
+        slurmNodes__login__k8sNodeFilterName=None,
+    ),
+    "empty": objects.cluster(
+        k8sNodeFilters=[],
+        secrets={},
+        slurmConfig={},
+        slurmNodes__rest={},
+        slurmNodes__login__sshdServiceAnnotations={},
+        slurmNodes__login__volumes__jailSubMounts=[],
+        slurmNodes__login__k8sNodeFilterName="",
+    ),
+}
+
+
+@pytest.mark.parametrize("obj", EMPTY.values(), ids=EMPTY)
+def test_c64_null_and_empty_are_the_same_as_absent(api: Bed, obj: dict[str, Any]) -> None:
+    found, whole = (slurmcluster.parse(written(api, each)).spec for each in (obj, objects.cluster()))
+
+    assert found == whole
+
+
 def test_c64_defaults_can_be_seen(api: Bed) -> None:
     cluster, workers = written(api, objects.cluster())["spec"], written(api, objects.nodeset())["spec"]
 

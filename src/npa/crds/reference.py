@@ -20,6 +20,17 @@ RULES: Mapping[str, tuple[Callable[..., Any], ...]] = {
     "NodeConfigurator": rules.NODE_CONFIGURATOR,
     "NodeSetPowerState": rules.POWER_STATE,
 }
+DIFFERENCES = (
+    "## What differs from the existing definitions\n",
+    "- Less is demanded: `munge` everywhere, `secrets`, `k8sNodeFilters` and every `k8sNodeFilterName`, and",
+    "  `accounting`, `exporter` and `rest` where they are not wanted. null, empty and absent are the same.",
+    "- `sshdServiceType` may be `ClusterIP`.",
+    "- A NodeSet's `spool` may hold a `volumeClaimTemplateSpec` instead of a volume.",
+    "- Each kind has a short name, all are in the category `slurm` (`kubectl get slurm`), and each has a",
+    "  `status` that is written apart from its `spec`, which may hold more than is described here.",
+    "- What the existing operator finds out while it reconciles is said before an object is taken in.\n",
+    "## Kinds\n",
+)
 WIDE = ("spec.slurmNodes",)  # parts whose own parts are long enough for a table each
 
 
@@ -32,6 +43,7 @@ def page(source: str) -> str:
         "taken unchanged; a field that is not acted on says so here, and an object that gives it a value of",
         "its own says so in its condition `IgnoredFields`. Parts of the Kubernetes API itself (containers,",
         "probes, volumes, affinities) are taken as they are.\n",
+        *DIFFERENCES,
         "| kind | short name | version | what it is |",
         "|---|---|---|---|",
         *(_kind(api) for api in definitions.APIS),

@@ -69,9 +69,7 @@ class SlurmClusterSpec(Part):
     maintenance: Annotated[Maintenance, says("what is stopped for maintenance")] = "none"
     cgroup_version: Annotated[CgroupVersion, says("version of the nodes' control groups")] = "v2"
     use_default_app_armor_profile: Annotated[bool, says("confine every container by one profile")] = False
-    k8s_node_filters: Annotated[
-        Items[NodeFilter], says("named places where components run", min_length=1)
-    ] = ()
+    k8s_node_filters: Annotated[Items[NodeFilter], says("named places where components run")] = ()
     volume_sources: Annotated[Items[VolumeSource], says("named volumes that components use")] = ()
     secrets: Annotated[Secrets, says("secrets of your own", written=False)] = Secrets()
     populate_jail: Annotated[PopulateJail, says("how the jail is filled")]

@@ -30,6 +30,8 @@ NOT_REQUIRED = {
         for path in ("accounting", "exporter", "rest", "controller.munge", "login.munge")
     ),
 }
+# bounded there, and not here: an empty list is the same as none
+NOT_LIMITED = {"spec.k8sNodeFilters"}
 FILTER = re.compile(r".*\.k8sNodeFilterName")
 # there besides
 ADDED = {
@@ -125,6 +127,8 @@ def limits_of(words: dict[str, Any], row: Row) -> dict[str, Any]:
 
 def wanted_limits(row: Row) -> dict[str, Any]:
     named = {name: int(found) if (found := constraint(row, name)) else None for name in LIMITS}
+    if row["path"] in NOT_LIMITED:
+        named = dict.fromkeys(LIMITS)
     enum = constraint(row, "enum")
     return {**named, "enum": enum.split("|") if enum else None, "pattern": constraint(row, "pattern")}
 

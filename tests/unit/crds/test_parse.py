@@ -68,6 +68,7 @@ def test_a_profiler_that_is_set_is_on() -> None:
         {"slurmConfig": {}},
         {"slurmNodes__rest": None},
         {"k8sNodeFilters": None},
+        {"k8sNodeFilters": []},
         {"unheardOf": {"of": 1}},
     ],
 )

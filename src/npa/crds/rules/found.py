@@ -21,7 +21,7 @@ def components(cluster: SlurmCluster) -> Iterator[tuple[str, SlurmNode]]:
     nodes = cluster.spec.slurm_nodes
     yield f"{NODES}.controller", nodes.controller
     yield f"{NODES}.login", nodes.login
-    for name, node in (("accounting", nodes.accounting), ("rest", nodes.rest), ("exporter", nodes.exporter)):
+    for name, node in (("accounting", nodes.accounting), ("rest", nodes.rest)):
         if node.enabled:
             yield f"{NODES}.{name}", node
 
