@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from npa.render.objects import SLURM_CLUSTER
+from npa.render.objects import NODE_SET, SLURM_CLUSTER
 
 
 def cluster(name: str, namespace: str, said: str = "") -> dict[str, Any]:
@@ -42,5 +42,24 @@ def cluster(name: str, namespace: str, said: str = "") -> dict[str, Any]:
                 "exporter": {**part, "serviceAccountName": "default"},
                 "rest": part,
             },
+        },
+    )
+
+
+def nodeset(name: str, cluster_name: str, namespace: str, **spec: Any) -> dict[str, Any]:
+    """A NodeSet of two workers."""
+    return NODE_SET.object(
+        name,
+        namespace,
+        spec={
+            "clusterName": cluster_name,
+            "replicas": 2,
+            "slurmd": {
+                "image": {"repository": "i"},
+                "resources": {"cpu": "1", "memory": "1Gi"},
+                "volumes": {"spool": {"emptyDir": {}}, "jail": {"emptyDir": {}}},
+            },
+            "munge": {"image": {"repository": "i"}, "resources": {}},
+            **spec,
         },
     )

@@ -6,7 +6,6 @@ absent from what could not be read.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +15,7 @@ from npa.render.objects import Kind, Object, dig
 from npa.slurm.lookup import Absent, Found, Lookup, Unknown
 from npa.tools.kube import kind_of
 from npa.tools.kube_access import Access, context
+from npa.tools.kube_answers import NotFoundError, gone, lines, path, refused, unanswered
 
 try:
     import aiohttp
@@ -29,7 +29,8 @@ DEADLINE = 30.0  # seconds for one call
 WATCH = 300  # seconds after which the API is asked to end a watch
 SILENCE = 150.0  # seconds without a byte, bookmarks among them, after which a watch counts as dead
 _PAGE = 500  # objects per answer of a list
-_GONE = 410
+
+__all__ = ["DEADLINE", "KubeApi", "Listed", "gone", "path"]
 
 Body = Mapping[str, Any] | list[Any]
 Change = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
@@ -50,14 +51,14 @@ class KubeApi:
         if aiohttp is None:
             raise ToolMissingError("aiohttp", hint="install npa with it: pip install 'npa[kube]'")
         self.access, self.deadline, self._manager = access, deadline, manager
+        self._connector = aiohttp.TCPConnector(limit=0, ssl=context(access), keepalive_timeout=30)
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ssl=context(access), keepalive_timeout=30),
-            timeout=aiohttp.ClientTimeout(total=deadline),
-            auto_decompress=True,
+            connector=self._connector, timeout=aiohttp.ClientTimeout(total=deadline)
         )
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections, without waiting for the other side to agree."""
+        await self._connector.close(abort_ssl=True)
         await self._session.close()
 
     async def get(self, kind: Kind, name: str, namespace: str = "") -> Lookup[Object]:
@@ -65,7 +66,7 @@ class KubeApi:
         try:
             return Found(await self.call("GET", path(kind, namespace, name)))
         except KubeError as error:
-            if isinstance(error, _NotFoundError) and error.about == name:
+            if isinstance(error, NotFoundError) and error.about == name:
                 return Absent()
             return Unknown(error.reason)
 
@@ -97,15 +98,15 @@ class KubeApi:
         try:
             async with self._ask("GET", path(kind, namespace), query=query, timeout=timeout) as response:
                 if response.status != 200:
-                    raise _refused(what, response.status, await response.read())
-                async for line in _lines(response):
+                    raise refused(what, response.status, await response.read())
+                async for line in lines(response):
                     event = msgspec.json.decode(line)
                     if event["type"] == "ERROR":
                         code = int(event["object"].get("code") or 0)
                         raise KubeError(f"{what}: {event['object'].get('message')}"[:300], status=code)
                     yield event["type"], event["object"]
         except (aiohttp.ClientError, TimeoutError, OSError, msgspec.DecodeError) as error:
-            raise _unanswered(what, error) from error
+            raise unanswered(what, error) from error
 
     async def create(self, wanted: Object) -> Object | None:
         """Make an object; None where there is one of this name already, which stays as it is."""
@@ -165,7 +166,7 @@ class KubeApi:
         except KubeError as error:
             if error.status == 409 and (uid or resource_version):
                 return False
-            if isinstance(error, _NotFoundError) and error.about == name:
+            if isinstance(error, NotFoundError) and error.about == name:
                 return False
             raise
         return True
@@ -219,9 +220,9 @@ class KubeApi:
             async with self._ask(method, where, data=data, query=query, sends=sends) as response:
                 answered: bytes = await response.read()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise _unanswered(what, error) from error
+            raise unanswered(what, error) from error
         if response.status >= 300:
-            raise _refused(what, response.status, answered)
+            raise refused(what, response.status, answered)
         return answered
 
     def _ask(
@@ -261,54 +262,3 @@ class KubeApi:
             max_msg_size=0,
             timeout=aiohttp.ClientWSTimeout(ws_close=1.0),
         )
-
-
-class _NotFoundError(KubeError):
-    """The API says which name is not there."""
-
-    def __init__(self, reason: str, about: str) -> None:
-        super().__init__(reason, status=404)
-        self.about = about
-
-
-def path(kind: Kind, namespace: str = "", name: str = "", subresource: str = "") -> str:
-    """Return the path of a kind's objects, of one of them, or of a part of one."""
-    root = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
-    within = f"/namespaces/{namespace}" if kind.namespaced and namespace else ""
-    ends = "".join(f"/{part}" for part in (name, subresource) if part)
-    return f"{root}{within}/{kind.plural}{ends}"
-
-
-async def _lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-    """Yield whole lines, however long: an object may be larger than aiohttp's own limit for one."""
-    held: list[bytes] = []
-    async for part in response.content.iter_any():
-        *whole, rest = part.split(b"\n")
-        for line in whole:
-            yield b"".join((*held, line))
-            held = []
-        if rest:
-            held.append(rest)
-
-
-def _refused(what: str, status: int, answered: bytes) -> KubeError:
-    try:
-        said = msgspec.json.decode(answered)
-    except msgspec.DecodeError:
-        said = {}
-    said = said if isinstance(said, dict) and said.get("kind") == "Status" else {}
-    reason = f"{what}: {said.get('message') or f'HTTP {status}'}"[:500]
-    if status == 404 and said.get("reason") == "NotFound":
-        return _NotFoundError(reason, str(dig(said, "details", "name") or ""))
-    return KubeError(reason, status=status)
-
-
-def _unanswered(what: str, error: BaseException) -> KubeError:
-    if isinstance(error, (TimeoutError, asyncio.TimeoutError)):
-        return KubeError(f"{what}: no answer within the deadline")
-    return KubeError(f"{what}: {type(error).__name__}: {error}"[:300])
-
-
-def gone(error: KubeError) -> bool:
-    """Say whether a watch cannot go on from where it was, so that everything has to be listed again."""
-    return error.status == _GONE
