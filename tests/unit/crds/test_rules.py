@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 from tests.unit.crds import objects
 
-from npa.crds import admission, nodeset, rules
+from npa.crds import admission, nodeset, rules, schema
+from npa.crds.accounting import AccountingConfig, SlurmdbdConfig
 from npa.crds.admission import Neighbours, Verdict
+from npa.crds.settings import HealthCheckConfig, MpiConfig, SlurmConfig
 
 NODES = "spec.slurmNodes"
 JAIL = {"name": "jail", "emptyDir": {}}
@@ -258,6 +260,38 @@ def test_no_text_becomes_another_line(at: str) -> None:
     assert expected in found[at]
 
 
+PARTS = {
+    "slurmConfig": SlurmConfig,
+    "mpiConfig": MpiConfig,
+    "healthCheckConfig": HealthCheckConfig,
+    "slurmNodes__accounting__slurmConfig": AccountingConfig,
+    "slurmNodes__accounting__slurmdbdConfig": SlurmdbdConfig,
+}
+TEXTS = [
+    (part, key)
+    for part, model in PARTS.items()
+    for key, each in schema.fields(model).items()
+    if each.annotation is str
+]
+CHECKED = {
+    "healthCheckInterval": 60,
+    "healthCheckProgram": "/x",
+    "healthCheckNodeState": [{"state": "ANY"}],
+}
+
+
+@pytest.mark.parametrize(("part", "key"), TEXTS)
+@pytest.mark.parametrize(
+    "text", ["x\nSlurmUser=root", "x\rSlurmUser=root", "x\u2028y", "a # b", "a\\", 'a"b']
+)
+def test_each_text_of_a_setting_is_one_value(part: str, key: str, text: str) -> None:
+    whole = CHECKED if part == "healthCheckConfig" else {}
+    changes: dict[str, Any] = {part: {**whole, key: text}}
+    found = said(review(objects.cluster(**changes)))
+
+    assert list(found) == [f"spec.{part.replace('__', '.')}.{key}"]
+
+
 NODESETS: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
     "nothing said of CPUs": (
         {"slurmd__resources": {"memory": "0"}},
@@ -299,6 +333,21 @@ NODESETS: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
         {
             "spec.slurmd.volumes.customVolumeMounts[0]": "is both a source and a claim",
             "spec.slurmd.volumes.customVolumeMounts[1]": "is neither a source nor a claim",
+        },
+    ),
+    "mounts of one place": (
+        {
+            "slurmd__volumes__jailSubMounts": [
+                {"name": "a", "mountPath": "/a", "volumeSource": {"emptyDir": {}}},
+                {"name": "a", "mountPath": "/a", "volumeSource": {"emptyDir": {}}},
+            ],
+            "slurmd__volumes__customVolumeMounts": [
+                {"name": "b", "mountPath": "/a", "volumeSource": {"emptyDir": {}}},
+            ],
+        },
+        {
+            "spec.slurmd.volumes.jailSubMounts[1].name": "there is another volume 'a' in the pod",
+            "spec.slurmd.volumes.jailSubMounts[1].mountPath": "'/a' is mounted twice",
         },
     ),
     "words that are more": (
