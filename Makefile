@@ -59,3 +59,4 @@ faults: setup ## make every fault on real clusters, and write docs/reference/fau
 
 docs: setup ## write docs/reference from the code
 	$(BIN)/python scripts/reference.py
+	@$(BIN)/python scripts/charts.py
