@@ -56,7 +56,13 @@ def decide(world: World, context: Context, settings: Settings, *, may_account: b
         said = _slurmdbd(world, context, problems)
         leaving = retired.retired(world, str(dig(there or {}, "data", "slurm.conf") or ""), settings)
         resolved = cluster.resolve(
-            context, nodesets, leaving.sizes, problems, dbd_settings=said, retired=leaving.lines
+            context,
+            nodesets,
+            leaving.sizes,
+            problems,
+            dbd_settings=said,
+            retired=leaving.lines,
+            gres=str(dig(there or {}, "data", "gres.conf") or ""),
         )
         found = _render(world, context, resolved) if not problems else None
     except ConfError as error:

@@ -20,7 +20,7 @@ def render(cluster: Cluster, runtime: Runtime) -> str:
             lines += [conf.line(("NodeName", names), *pairs) for pairs in said]
         elif pool.machine.gpus:
             lines.append(_devices(pool))
-    return conf.text([conf.comment(conf.HEADER), *lines])
+    return conf.text([conf.comment(conf.HEADER), *lines, *runtime.site.retired_gres])
 
 
 def of(pool: Pool) -> tuple[Gres, ...]:

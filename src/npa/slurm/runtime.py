@@ -42,6 +42,7 @@ class Site:
     partitions: tuple[PartitionSite, ...] = ()  # instead of the cluster's
     plugins: tuple[str, ...] = ()  # more lines of plugstack.conf
     retired: tuple[Line, ...] = ()  # of nodes that nobody asks for any more, and that still have to be named
+    retired_gres: tuple[Line, ...] = ()  # of gres.conf, of the same nodes
     # Text of the user's own, put at the end as it is: it has to be checked before it is delivered. What it
     # sets is left out of what is ours.
     slurm_conf: str = ""

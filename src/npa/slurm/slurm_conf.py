@@ -64,7 +64,12 @@ def _settings(cluster: Cluster, runtime: Runtime) -> Iterator[Line]:
         _confinement(runtime),
         _power(cluster, runtime),
     )
-    for group in (*groups, _scheduling(cluster), _accounting(cluster, runtime.site), _release(cluster)):
+    for group in (
+        *groups,
+        _scheduling(cluster, runtime),
+        _accounting(cluster, runtime.site),
+        _release(cluster),
+    ):
         yield from (conf.line(pair) for pair in group)
 
 
@@ -138,20 +143,20 @@ def _power(cluster: Cluster, runtime: Runtime) -> Iterator[tuple[str, object]]:
     yield "ReconfigFlags", "KeepPowerSaveSettings"
 
 
-def _scheduling(cluster: Cluster) -> Iterator[tuple[str, object]]:
+def _scheduling(cluster: Cluster, runtime: Runtime) -> Iterator[tuple[str, object]]:
     yield "SelectType", "select/cons_tres"
     yield "SelectTypeParameters", "CR_Core_Memory"
     yield "SchedulerParameters", "batch_sched_delay=0,sched_interval=10,bf_interval=5"
     # A node table twice as large as the cluster: growing by reconfigure must not need a restart.
     yield "MaxNodeCount", max(1024, 2 ** (2 * len(cluster.workers)).bit_length())
-    if topology.switches(cluster):
+    if topology.switches(cluster, runtime.site):
         yield "TopologyPlugin", "topology/tree"
     # Without it a job that asks for no memory takes all of its node's. A CPU's share of the leanest pool
     # lets one-CPU jobs fill a node of any pool, and is as much as can be had without starving another.
     shares = [pool.machine.memory_mib // max(1, pool.machine.cpus) for pool in cluster.pools if pool.size]
     if shares:
         yield "DefMemPerCPU", max(1, min(shares))
-    if _has_gpus(cluster):
+    if _has_gpus(cluster) or any(line.get("Gres") for line in runtime.site.retired):
         yield "GresTypes", "gpu"
 
 

@@ -229,6 +229,22 @@ def test_a_worker_that_still_has_a_pod_stays_in_the_files() -> None:
     assert "NodeName=cpu-[0-6] " in config_of(decide(shrunk))["slurm.conf"]
 
 
+def test_nodes_of_a_nodeset_that_is_no_more_stay_while_they_have_pods() -> None:
+    world = settled(load("full"))
+    gone = replace(
+        world,
+        nodesets=tuple(each for each in world.nodesets if name_of(each) != "gpu"),
+        objects={**world.objects, **worker(2, "gpu", "train")},
+    )
+    decision = decide(gone)
+    files = config_of(decision)
+
+    assert condition(gone, decision, "ConfigurationValid")[0] == "True"
+    assert "NodeName=gpu-[0-3] NodeAddr=gpu-[0-3].train-nodeset-svc" in files["slurm.conf"]
+    assert '"burst-[0-15],gpu-[0-3]"' in files["topology.yaml"]
+    assert "NodeName=gpu-[0-3] Name=gpu Type=h100" in files["gres.conf"]
+
+
 @pytest.mark.parametrize("kind", ["ConfigMap", "Pod", "NodeSet", "Secret"])
 def test_files_stay_while_something_they_depend_on_cannot_be_read(kind: str) -> None:
     world = changed(settled(load("minimal")), custom("KillOnBadExit=1"))

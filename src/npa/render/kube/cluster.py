@@ -13,8 +13,9 @@ from npa.crds.nodeset import NodeSet
 from npa.errors import Problem
 from npa.render.kube import names, quantity, typed
 from npa.render.kube.context import Context
-from npa.slurm import conf
+from npa.slurm import conf, hostlist
 from npa.slurm.conf import ConfError
+from npa.slurm.hostlist import HostlistError
 from npa.slurm.runtime import PartitionSite, PoolSite, Runtime, Site
 
 GPU = "nvidia.com/gpu"
@@ -38,11 +39,12 @@ def resolve(
     *,
     dbd_settings: Pairs = (),
     retired: tuple[conf.Line, ...] = (),
+    gres: str = "",
 ) -> Resolved:
     """Return what the resources mean; what is wrong with them is added to `problems`.
 
     `sizes` says of NodeSets how many nodes Slurm has to know at least: those that are still there; `retired`
-    are the lines of those whose NodeSet is not.
+    are the lines of those whose NodeSet is not, and `gres` the gres.conf that names them.
     """
     ordered = sorted(nodesets, key=lambda each: each.name)
     pools = tuple(_pool(each, sizes.get(each.name, 0), problems) for each in ordered)
@@ -71,12 +73,30 @@ def resolve(
         partitions=partitions,
         plugins=_plugins(context, problems),
         retired=retired,
+        retired_gres=tuple(_of_nodes(retired, gres)),
         slurm_conf=spec.custom_slurm_config,
         cgroup_conf=spec.custom_cgroup_config,
     )
     cgroup = context.cgroup or spec.cgroup_version
     runtime = Runtime("none" if cgroup == "none" else "v1" if cgroup == "v1" else "v2", site=site)
     return Resolved(cluster, runtime, tuple(_dropped(partitions, pools)))
+
+
+def _of_nodes(retired: Iterable[conf.Line], gres: str) -> Iterator[conf.Line]:
+    """Yield what gres.conf says of nodes whose NodeSet is no more."""
+    left = {node for line in retired for node in _named(line)}
+    for line in conf.parse(gres):
+        kept = [node for node in _named(line) if node in left]
+        if kept:
+            yield conf.line(("NodeName", hostlist.compress(kept)), *line.pairs[1:])
+
+
+def _named(line: conf.Line) -> list[str]:
+    """Return the nodes of a line that was delivered; none where somebody made something else of it."""
+    try:
+        return hostlist.expand(line.get("NodeName"))
+    except HostlistError:
+        return []
 
 
 def _pool(nodeset: NodeSet, least: int, problems: list[Problem]) -> Pool:
