@@ -25,6 +25,8 @@ from npa.render.kube import volumes as shared
 from npa.render.kube.context import Context
 from npa.render.objects import CLAIM, SECRET, Object, dig, name_of
 
+_LOOK = 30.0  # seconds between two looks at what is not watched
+
 
 def decide(world: World, settings: Settings) -> Decision:
     """Return the next move for a SlurmCluster."""
@@ -72,9 +74,11 @@ class _Pass:
         wanted = [*([configured.config_map] if configured.config_map else []), *parts.wanted]
         readable = [each for each in wanted if each["kind"] not in world.unread]
         status, notices = slurmcluster_status.decide(world, self.context, configured, filled, parts)
-        waits = [each for each in (filled.again_in, parts.again_in) if each is not None]
-        if configured.waits or (status or {}).get("phase", "Available") != "Available":
+        waits = [] if filled.again_in is None else [filled.again_in]
+        if configured.waits or parts.waits or (status or {}).get("phase", "Available") != "Available":
             waits.append(self.settings.poll)
+        if self._names_others():
+            waits.append(_LOOK)
         return Decision(
             secrets=tuple(self._secrets()),
             slurm=configured.slurm,
@@ -89,6 +93,12 @@ class _Pass:
     def _held(self) -> Iterator[Object]:
         if not deletion.held(self.found):
             yield deletion.hold(self.found)
+
+    def _names_others(self) -> bool:
+        """Say whether the cluster names objects that are not labelled as its own, and so are not watched."""
+        nodes = self.cluster.spec.slurm_nodes
+        external = nodes.accounting.enabled and nodes.accounting.external_db.enabled
+        return bool(external or nodes.login.sshd_config_map_ref_name)
 
     def _secrets(self) -> Iterator[NewSecret]:
         if SECRET.kind in self.world.unread:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from npa.errors import Problem
-from npa.reconcile import claims, maintenance, workloads
+from npa.reconcile import claims, maintenance, upgrades, workloads
 from npa.reconcile.decision import Deletion
 from npa.reconcile.jail import Jail
 from npa.reconcile.slurmcluster_config import Configured
@@ -36,7 +36,7 @@ class Parts:
     states: Mapping[str, State] = field(default_factory=dict)  # by component; only those that are wanted
     down: bool = False  # taken down for maintenance
     leaving: str = ""  # why what is to go down still runs
-    again_in: float | None = None
+    waits: tuple[str, ...] = ()  # for their turn
 
 
 def decide(
@@ -53,8 +53,10 @@ def decide(
         wanted += rest.render(context, 0 if goes else rest.size(context), problems)
     if SERVICE_MONITOR.crd not in world.absent_apis:
         wanted += monitors.render(context)
+    turn = upgrades.ordered(world, context.name, wanted)
     return Parts(
-        wanted=tuple(wanted),
+        wanted=turn.wanted,
+        waits=turn.waits,
         delete=tuple(_gone(world, context)),
         states=dict(_states(world, context)),
         down=down,
@@ -107,8 +109,9 @@ def _login(
     rendered = login.render(context, 0 if goes else login.size(context), own, problems)
     begun = world.find(STATEFUL_SET.kind, names.workload(context.name, "login")) is not None
     for each in claims.kept(world, rendered):
-        # sessions open in the jail
-        if each["kind"] != STATEFUL_SET.kind or filled.populated.holds or begun:
+        # sessions open in the jail, and sshd starts with the file that it is to have
+        starts = (filled.populated.holds or begun) and (own is not None or not name)
+        if each["kind"] != STATEFUL_SET.kind or starts:
             yield each
 
 

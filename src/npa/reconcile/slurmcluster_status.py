@@ -83,7 +83,7 @@ def _common(parts: Parts) -> Condition:
     if parts.down:
         text = parts.leaving or "everything is down"
         return Condition("CommonAvailable", "False", "Maintenance", text)
-    return Condition("CommonAvailable", "True", "Available", "")
+    return Condition("CommonAvailable", "True", "Available", "; ".join(parts.waits))
 
 
 def _delivery(configured: Configured) -> Condition:
@@ -95,10 +95,12 @@ def _delivery(configured: Configured) -> Condition:
 
 
 def _components(context: Context, parts: Parts) -> Iterator[Condition]:
-    del context
     for component, kind in _TYPES.items():
         state = parts.states.get(component)
-        if state is None:
+        if component == "exporter" and context.spec.slurm_nodes.exporter.enabled:
+            text = "there is no exporter: slurmctld serves its own metrics, see `controller.openMetrics`"
+            yield Condition(kind, "False", "NotSupported", text)
+        elif state is None:
             yield Condition(kind, "False", "NotEnabled", "it is not asked for")
         elif parts.down:
             yield Condition(kind, "False", "Maintenance", parts.leaving or state.message)

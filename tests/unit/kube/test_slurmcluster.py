@@ -426,6 +426,39 @@ def test_a_claim_grows_and_never_shrinks() -> None:
     assert decide(changed(world, sized("20Gi"))).apply == ()
 
 
+def test_daemons_get_a_new_image_after_those_that_serve_them() -> None:
+    world = changed(settled(load("full")), lambda _: None)
+    newer = replace(SETTINGS, image_override="registry.example/slurm:3")
+    turns = []
+    for _ in range(4):
+        decision = slurmcluster.decide(world, newer)
+        turns.append({name_of(each) for each in decision.apply})
+        world = done(world, decision)
+
+    assert turns == [
+        {"train-accounting"},
+        {"train-controller"},
+        {"train-login", "train-rest"},
+        set(),
+    ]
+
+
+def test_logins_wait_for_the_sshd_config_that_is_named() -> None:
+    def own(spec: dict[str, Any]) -> None:
+        spec["slurmNodes"]["login"]["sshdConfigMapRefName"] = "ours"
+
+    world = changed(settled(load("minimal")), own)
+    held = {"kind": "ConfigMap", "metadata": {"name": "ours"}, "data": {"sshd_config": "Port 22\n"}}
+    lacking, given = (
+        decide(world),
+        decide(replace(world, objects={**world.objects, ("ConfigMap", "ours"): held})),
+    )
+
+    assert named(lacking.apply) == set()
+    assert named(given.apply) == {"StatefulSet/small-login"}
+    assert lacking.again_in is not None
+
+
 def test_monitors_are_made_only_where_prometheus_is() -> None:
     there, lacking = load("minimal"), frozenset({"servicemonitors.monitoring.coreos.com"})
 

@@ -37,6 +37,7 @@ def render(context: Context, replicas: int, problems: list[Problem]) -> tuple[di
         mounted,
         pulled=[asked.slurmctld],
         grace=60,
+        account=asked.service_account_name,
         at=_AT,
         problems=problems,
     )

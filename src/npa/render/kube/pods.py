@@ -93,6 +93,7 @@ def template(
     pulled: Iterable[Pulled] = (),
     annotations: Mapping[str, str] | None = None,
     grace: int = 30,
+    account: str = "",
     at: str,
     problems: list[Problem],
 ) -> dict[str, Any]:
@@ -100,6 +101,7 @@ def template(
     spec: dict[str, Any] = {
         "restartPolicy": "Always",
         "enableServiceLinks": False,
+        "serviceAccountName": account,
         "automountServiceAccountToken": False,
         "terminationGracePeriodSeconds": grace,
         "initContainers": list(where.custom_init_containers),
