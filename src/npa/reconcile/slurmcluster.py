@@ -25,6 +25,7 @@ from npa.render.kube import volumes as shared
 from npa.render.kube.context import Context
 from npa.render.objects import CLAIM, SECRET, Object, dig, name_of
 
+_CGROUP = "v2"  # unless the operator was told of another: then that is what all nodes have
 _LOOK = 30.0  # seconds between two looks at what is not watched
 
 
@@ -131,5 +132,5 @@ def context(cluster: SlurmCluster, settings: Settings) -> Context:
         jail_image_override=settings.jail_image_override,
         domain=settings.cluster_domain,
         slurm_version=settings.slurm_version,
-        cgroup="none" if settings.cgroup_version == "none" else "",
+        cgroup=settings.cgroup_version if settings.cgroup_version != _CGROUP else "",
     )

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from npa.plan import policy
@@ -92,10 +93,16 @@ def check(resolved: Resolved, found: Files) -> tuple[Finding, ...]:
     texts = {**found.texts, **({_SLURMDBD: found.slurmdbd} if found.slurmdbd else {})}
     custom = resolved.runtime.site.slurm_conf
     begins = _own_part(found.texts["slurm.conf"]) if custom.strip() else 0
-    findings = {_placed(each, begins) for each in lint.check(texts, version=version, limited=True)}
+    found_wrong = _linted(tuple(sorted(texts.items())), version)
+    findings = {_placed(each, begins) for each in found_wrong}
     if custom.strip():
         findings |= set(lint.check_custom(custom, version=version, file=CUSTOM))
     return tuple(sorted(findings))
+
+
+@lru_cache(maxsize=256)  # files that did not change are as good as they were
+def _linted(texts: tuple[tuple[str, str], ...], version: str) -> tuple[Finding, ...]:
+    return lint.check(dict(texts), version=version, limited=True)
 
 
 def errors(findings: Iterable[Finding]) -> tuple[str, ...]:
