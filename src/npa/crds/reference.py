@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from npa.crds import definitions, ignored, rules
+from npa.crds.accounting import TRES_PATTERN
+from npa.crds.base import DURATION_PATTERN, QUANTITY_PATTERN
 from npa.crds.definitions import Api
 
 Words = dict[str, Any]
@@ -31,6 +33,11 @@ DIFFERENCES = (
     "- What the existing operator finds out while it reconciles is said before an object is taken in.\n",
     "## Kinds\n",
 )
+PATTERNS = {
+    QUANTITY_PATTERN: "a quantity, as in 64Gi",
+    DURATION_PATTERN: "a duration, as in 1m30s",
+    TRES_PATTERN: "names of TRES, separated by commas",
+}
 WIDE = ("spec.slurmNodes",)  # parts whose own parts are long enough for a table each
 
 
@@ -123,7 +130,7 @@ def _rule(words: Words) -> str:
             if key in words
         ),
         "not empty" if words.get("minLength") or words.get("minItems") else "",
-        f"`{words['pattern']}`" if "pattern" in words else "",
+        PATTERNS[words["pattern"]] if "pattern" in words else "",
         *(each["message"] for each in words.get("x-kubernetes-validations", ())),
         "each once" if words.get("x-kubernetes-list-type") == "set" else "",
     ]
