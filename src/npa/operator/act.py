@@ -15,7 +15,7 @@ from npa.operator import secret_data, status
 from npa.operator.notices import Notices
 from npa.operator.runtime.metrics import Metrics
 from npa.operator.slurm_poll import Cluster, Slurm
-from npa.reconcile import removable
+from npa.reconcile import powerstate, removable
 from npa.reconcile.decision import (
     Decision,
     Deletion,
@@ -159,7 +159,9 @@ class Act:
             case PowerUp():
                 await self._update(cluster, action.node, "POWER_UP")
             case PowerDown():
-                await self._update(cluster, action.node, "POWER_DOWN_FORCE", action.reason)
+                view = await self._slurm.node(cluster, action.node)
+                if powerstate.may_return(_one(view.nodes, action.node)):
+                    await self._update(cluster, action.node, "POWER_DOWN_FORCE", action.reason)
 
     async def _drained(self, cluster: Cluster, node: str) -> bool:
         """Say whether somebody drained a node already: their reason stays."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from npa.operator.keys import Controller
-from npa.reconcile import jailedconfig, nodeset, slurmcluster
-from npa.render.objects import JAILED_CONFIG, NODE_SET, SLURM_CLUSTER
+from npa.reconcile import jailedconfig, nodeset, powerstate, slurmcluster
+from npa.render.objects import JAILED_CONFIG, NODE_SET, POWER_STATE, SLURM_CLUSTER
 
 
 def controllers() -> tuple[Controller, ...]:
@@ -14,5 +14,6 @@ def controllers() -> tuple[Controller, ...]:
             "slurmcluster", SLURM_CLUSTER, lambda world, _, settings: slurmcluster.decide(world, settings)
         ),
         Controller("nodeset", NODE_SET, nodeset.decide),
+        Controller("powerstate", POWER_STATE, powerstate.decide),
         Controller("jailedconfig", JAILED_CONFIG, jailedconfig.decide),
     )

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from npa.crds import nodeset as crd
 from npa.crds.nodeset import NodeSet
 from npa.errors import SpecError
-from npa.reconcile import maintenance, nodeset_ordinals, nodeset_status, nodeset_workers, removable, rollout
+from npa.reconcile import (
+    maintenance,
+    nodeset_ordinals,
+    nodeset_status,
+    nodeset_workers,
+    powerstate,
+    removable,
+    rollout,
+)
 from npa.reconcile.decision import Decision, Deletion, Notice
 from npa.reconcile.nodeset_workers import Worker
 from npa.reconcile.removable import Verdict
@@ -44,7 +52,7 @@ def decide(world: World, name: str, settings: Settings) -> Decision:
     try:
         nodeset = crd.parse(found)
     except SpecError as error:
-        return Decision(status=_refused(found, str(error), world.now))
+        return Decision(status=nodeset_status.refused(found, str(error), world.now))
     return _Pass(world, found, nodeset, settings).decide()
 
 
@@ -86,20 +94,21 @@ class _Pass:
         moves = rollout.moves(seen)
         claims, pods = self._made(moves.start)
         selector = worker.selector(self.place.cluster, self.nodeset.name)
-        status = nodeset_status.render(self.found, workers, moves, failed, selector, trouble)
+        status = nodeset_status.render(self.found, workers, moves, failed, selector, world.now, trouble)
         return Decision(
             slurm=(*moves.drain, *moves.resume),
-            create=(*claims, *pods),
+            create=(*self._powered(), *claims, *pods),
             apply=self._applied(),
-            delete=(*_pods(moves.remove), *self._claims_left(workers)),
-            status=nodeset_status.with_moments(status, self.found, world.now),
+            delete=(*_pods(moves.remove), *self._claims_left(workers), *self._unpowered()),
+            status=status,
             notices=tuple(_notices(moves, pods)),
             again_in=self._again(moves, due.values()),
         )
 
     def _wanted(self) -> frozenset[int]:
         power = self.world.find("NodeSetPowerState", self.nodeset.name)
-        return frozenset() if self.why_leaving else nodeset_ordinals.wanted(self.found, power)
+        pods = self.world.pods(self.nodeset.name)
+        return frozenset() if self.why_leaving else nodeset_ordinals.wanted(self.found, power, pods)
 
     def _why_fewer(self) -> str:
         if self.nodeset.spec.ephemeral_nodes:
@@ -150,6 +159,14 @@ class _Pass:
         wanted += [_owned(worker_services.of_set(nodeset, cluster), self.found)]
         wanted += [_owned(limits, self.found)] if limits is not None else []
         return differs.pending(wanted, self.world.find)
+
+    def _powered(self) -> tuple[Object, ...]:
+        found = powerstate.first(self.world, self.found)
+        return (found,) if found is not None else ()
+
+    def _unpowered(self) -> tuple[Deletion, ...]:
+        found = powerstate.last(self.world, self.found)
+        return (found,) if found is not None else ()
 
     def _claims_left(self, workers: tuple[Worker, ...]) -> Iterator[Deletion]:
         """Yield the claims of workers that are no part of the set any more, where they are not to be kept."""
@@ -249,12 +266,3 @@ def _notices(moves: Moves, pods: list[Object]) -> Iterator[Notice]:
         yield Notice("Normal", "ResumesWorkers", f"{nodes} take jobs again")
     if pods:
         yield Notice("Normal", "StartsWorkers", f"starts {hostlist.compress(map(name_of, pods))}")
-
-
-def _refused(found: Object, why: str, now: float) -> dict[str, Any] | None:
-    """Return the status of a NodeSet that cannot be read: all stays as it is."""
-    kept: Mapping[str, Any] = dig(found, "status") or {}
-    row = nodeset_status.condition("Accepted", "False", "NotReadable", why)
-    others = [each for each in kept.get("conditions", ()) if each.get("type") != "Accepted"]
-    status = {"replicas": 0, **kept, "conditions": [*others, row]}
-    return nodeset_status.with_moments(status, found, now)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from npa.cluster import names as node_names
 from npa.render.kube import names
@@ -28,12 +29,16 @@ def of_spec(nodeset: Object) -> tuple[int, ...]:
     return tuple(found)
 
 
-def wanted(nodeset: Object, power: Object | None) -> frozenset[int]:
-    """Return the ordinals that should run; of an ephemeral set those that Slurm has powered up."""
+def wanted(nodeset: Object, power: Object | None, pods: Iterable[Object]) -> frozenset[int]:
+    """Return the ordinals that should run; of an ephemeral set those that Slurm has powered up.
+
+    Until its power state is there, whoever runs goes on.
+    """
     every = of_spec(nodeset)
     if not dig(nodeset, "spec", "ephemeralNodes"):
         return frozenset(every)
-    active = dig(power, "spec", "activeNodes") or ()
+    there = (of_pod(pod, name_of(nodeset)) for pod in pods)
+    active = there if power is None else dig(power, "spec", "activeNodes") or ()
     return frozenset(every) & frozenset(active)
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
-from npa.reconcile import removable
+from npa.crds import ignored
+from npa.reconcile import conditions, removable
+from npa.reconcile.conditions import Condition
 from npa.reconcile.nodeset_workers import Worker, moment
 from npa.reconcile.rollout import Moves, Planned
 from npa.reconcile.settings import Settings
 from npa.render.objects import Object, dig
 from npa.slurm import hostlist
 
-_SHOWN = 10  # workers that a message tells of
+ACCEPTED = "Accepted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +46,24 @@ def published(nodeset: Object) -> frozenset[tuple[str, str]]:
 def failures(
     nodeset: Object, workers: Iterable[Worker], now: float, settings: Settings
 ) -> tuple[Failure, ...]:
-    """Return the workers whose pods ended, with this pass's news; one that lasts is forgotten."""
+    """Return the workers whose pods ended, with this pass's news; one that lasts is forgotten.
+
+    An ephemeral worker that does not start is let go of, and asked for again: it is remembered all the same.
+    """
     before = {each.node: each for each in map(_failure, _rows(nodeset, "failures")) if each is not None}
+    elastic = dig(nodeset, "spec", "ephemeralNodes") is True
+    by_name = {each.name: each for each in workers}
     found = []
-    for worker in workers:
-        known, uid = before.get(worker.name), str(dig(worker.pod, "metadata", "uid") or "")
-        if not worker.wanted:
-            continue
-        if worker.pod is not None and removable.ended(worker.pod) and (known is None or known.pod != uid):
-            found.append(Failure(worker.name, uid, known.count + 1 if known else 1, float(int(now))))
-        elif known is not None and not (worker.ready and now > known.due(settings) + settings.retry_most):
-            found.append(known)
+    for name in sorted({*before, *by_name}):
+        worker, known = by_name.get(name), before.get(name)
+        uid = str(dig(worker.pod, "metadata", "uid") or "") if worker else ""
+        ended = worker is not None and worker.pod is not None and removable.ended(worker.pod)
+        wanted = worker is not None and worker.wanted
+        if ended and (wanted or elastic) and (known is None or known.pod != uid):
+            found.append(Failure(name, uid, known.count + 1 if known else 1, float(int(now))))
+        elif known is not None and (wanted or elastic):
+            lasts = not wanted or (worker is not None and worker.ready)
+            found += [] if lasts and now > known.due(settings) + settings.retry_most else [known]
     return tuple(found)
 
 
@@ -65,42 +73,38 @@ def render(
     moves: Moves,
     failed: tuple[Failure, ...],
     selector: Mapping[str, str],
+    now: float,
     trouble: str = "",
-) -> dict[str, Any]:
-    """Return the whole status, without the moments at which its conditions changed."""
+) -> dict[str, Any] | None:
+    """Return the whole status, or None where it is there already."""
     ready = sum(each.wanted and _serves(each) for each in workers)
+    said = [_pods_ready(workers, ready), _updated(workers), _known(workers), _progressing(moves, trouble)]
     status: dict[str, Any] = {
         "phase": _phase(workers, ready),
         "replicas": ready,
         "labelSelector": ",".join(f"{key}={value}" for key, value in sorted(selector.items())),
         "observedGeneration": dig(nodeset, "metadata", "generation") or 0,
-        "conditions": [_pods_ready(workers, ready), _updated(workers), _known(workers)],
+        "conditions": conditions.rows(nodeset, [*said, _ignored(nodeset)], now),
     }
-    status["conditions"].append(_progressing(moves, trouble))
     plan = [*_plan(moves.plan)]
     if plan:
         status["plan"] = plan
     if failed:
         status["failures"] = [
-            {"node": each.node, "pod": each.pod, "count": each.count, "at": _written(each.at)}
+            {"node": each.node, "pod": each.pod, "count": each.count, "at": conditions.moment(each.at)}
             for each in failed
         ]
-    return status
+    return None if conditions.same(dig(nodeset, "status"), status) else status
 
 
-def with_moments(status: dict[str, Any], nodeset: Object, now: float) -> dict[str, Any] | None:
-    """Return a status with the moment of each condition's last change, or None where it is there already."""
-    before = {row.get("type"): row for row in _rows(nodeset, "conditions")}
-    generation = status.get("observedGeneration", 0)
-    conditions = []
-    for row in status["conditions"]:
-        old = before.get(row["type"], {})
-        since = old.get("lastTransitionTime") if old.get("status") == row["status"] else None
-        conditions.append(
-            {**row, "observedGeneration": generation, "lastTransitionTime": since or _written(now)}
-        )
-    complete = {**status, "conditions": conditions}
-    return None if complete == dig(nodeset, "status") else complete
+def refused(nodeset: Object, why: str, now: float) -> dict[str, Any] | None:
+    """Return the status of a NodeSet that cannot be read: all stays as it is."""
+    kept: Mapping[str, Any] = dig(nodeset, "status") or {}
+    others = [conditions.said(nodeset, str(row.get("type"))) for row in _rows(nodeset, "conditions")]
+    rows = [each for each in others if each is not None and each.type not in (ACCEPTED, *conditions.APART)]
+    rows.append(Condition(ACCEPTED, "False", "InvalidSpec", why))
+    status = {"replicas": 0, **kept, "conditions": conditions.rows(nodeset, rows, now)}
+    return None if conditions.same(kept, status) else status
 
 
 def _serves(worker: Worker) -> bool:
@@ -117,13 +121,13 @@ def _phase(workers: tuple[Worker, ...], ready: int) -> str:
     return "Ready"
 
 
-def _pods_ready(workers: tuple[Worker, ...], ready: int) -> dict[str, str]:
+def _pods_ready(workers: tuple[Worker, ...], ready: int) -> Condition:
     wanted = [each for each in workers if each.wanted]
     if ready == len(wanted):
-        return condition("PodsReady", "True", "AllReady", f"{ready} of {len(wanted)} workers are ready")
+        return Condition("PodsReady", "True", "AllReady", f"{ready} of {len(wanted)} workers are ready")
     why = [f"{each.name}: {_unready(each)}" for each in wanted if not _serves(each)]
-    message = f"{ready} of {len(wanted)} workers are ready; {_some(why)}"
-    return condition("PodsReady", "False", "NotReady", message)
+    message = f"{ready} of {len(wanted)} workers are ready; {conditions.some(why)}"
+    return Condition("PodsReady", "False", "NotReady", message)
 
 
 def _unready(worker: Worker) -> str:
@@ -153,34 +157,41 @@ def _unscheduled(pod: Object) -> str:
     return "not scheduled yet"
 
 
-def _updated(workers: tuple[Worker, ...]) -> dict[str, str]:
+def _updated(workers: tuple[Worker, ...]) -> Condition:
     old = [each.name for each in workers if each.wanted and each.pod is not None and not each.current]
     if not old:
-        return condition("PodsUpdated", "True", "AllUpdated", "every pod is of the template that is wanted")
-    return condition("PodsUpdated", "False", "OldPods", f"of another template: {hostlist.compress(old)}")
+        return Condition("PodsUpdated", "True", "AllUpdated", "every pod is of the template that is wanted")
+    return Condition("PodsUpdated", "False", "OldPods", f"of another template: {hostlist.compress(old)}")
 
 
-def _known(workers: tuple[Worker, ...]) -> dict[str, str]:
+def _known(workers: tuple[Worker, ...]) -> Condition:
     """Say whether slurmctld's configuration names every worker that is wanted."""
     unknown = [each for each in workers if each.wanted and each.node is None]
     if not unknown:
-        return condition("ConfigUpdated", "True", "AllListed", "Slurm lists every worker")
+        return Condition("ConfigUpdated", "True", "AllListed", "Slurm lists every worker")
     whys = {each.slurm.why for each in unknown if hasattr(each.slurm, "why")}
     if whys:
-        return condition("ConfigUpdated", "Unknown", "SlurmUnknown", min(whys))
+        return Condition("ConfigUpdated", "Unknown", "SlurmUnknown", min(whys))
     names = hostlist.compress(each.name for each in unknown)
-    return condition("ConfigUpdated", "False", "NotListed", f"Slurm does not list {names}")
+    return Condition("ConfigUpdated", "False", "NotListed", f"Slurm does not list {names}")
 
 
-def _progressing(moves: Moves, trouble: str) -> dict[str, str]:
+def _progressing(moves: Moves, trouble: str) -> Condition:
     if trouble:
-        return condition("Progressing", "False", "Held", trouble)
-    waits = _some([f"{name}: {why}" for name, why in moves.waits])
+        return Condition("Progressing", "False", "Held", trouble)
+    waits = conditions.some([f"{name}: {why}" for name, why in moves.waits])
     if moves.plan:
-        return condition("Progressing", "True", "Replacing", waits or "workers leave or are replaced")
+        return Condition("Progressing", "True", "Replacing", waits or "workers leave or are replaced")
     if moves.start:
-        return condition("Progressing", "True", "Starting", "workers start")
-    return condition("Progressing", "False", "Settled", "nothing is to be done")
+        return Condition("Progressing", "True", "Starting", "workers start")
+    return Condition("Progressing", "False", "Settled", "nothing is to be done")
+
+
+def _ignored(nodeset: Object) -> Condition:
+    paths = ignored.ignored_in(nodeset)
+    if not paths:
+        return Condition("IgnoredFields", "False", "NoneIgnored")
+    return Condition("IgnoredFields", "True", "FieldsIgnored", f"Ignored fields: {', '.join(paths)}")
 
 
 def _plan(planned: Iterable[Planned]) -> Iterable[dict[str, str]]:
@@ -189,16 +200,6 @@ def _plan(planned: Iterable[Planned]) -> Iterable[dict[str, str]]:
         groups.setdefault((each.step, each.why), []).append(each.node)
     for (step, why), nodes in sorted(groups.items()):
         yield {"step": step, "nodes": hostlist.compress(nodes), "reason": why}
-
-
-def condition(kind: str, status: str, reason: str, message: str) -> dict[str, str]:
-    """Return a condition without its moments."""
-    return {"type": kind, "status": status, "reason": reason, "message": message[:1024]}
-
-
-def _some(lines: list[str]) -> str:
-    more = len(lines) - _SHOWN
-    return "; ".join(lines[:_SHOWN]) + (f"; and {more} more" if more > 0 else "")
 
 
 def _rows(nodeset: Object, key: str) -> list[Mapping[str, Any]]:
@@ -211,7 +212,3 @@ def _failure(row: Mapping[str, Any]) -> Failure | None:
     if at is None or not isinstance(count, int) or count < 1:
         return None
     return Failure(str(row.get("node")), str(row.get("pod")), count, at.timestamp())
-
-
-def _written(seconds: float) -> str:
-    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

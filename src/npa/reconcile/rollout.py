@@ -171,5 +171,9 @@ def _started(seen: Seen) -> tuple[Worker, ...]:
         for each in seen.workers
         if each.pod is not None and not removable.ended(each.pod)
     )
-    missing = [each for each in seen.workers if each.wanted and each.pod is None]
+    missing = [
+        each
+        for each in seen.workers
+        if each.wanted and each.pod is None and seen.due.get(each.name, 0.0) <= seen.world.now
+    ]
     return tuple(missing[: max(0, seen.allowed - starting)])

@@ -44,9 +44,16 @@ class Api:
         return stored
 
     def remove(self, kind: str, name: str) -> None:
-        if self.objects.pop((kind, name), None) is not None:
-            self._version += 1
-            self._remember(kind)
+        """Remove an object, and what it owns, as the garbage collector does."""
+        gone = self.objects.pop((kind, name), None)
+        if gone is None:
+            return
+        self._version += 1
+        self._remember(kind)
+        for (owned, each), found in sorted(self.objects.items()):
+            owners = dig(found, "metadata", "ownerReferences") or ()
+            if any(owner["uid"] == dig(gone, "metadata", "uid") for owner in owners):
+                self.delete(owned, each)
 
     def create(self, obj: Object) -> Object | None:
         if (obj["kind"], name_of(obj)) in self.objects:

@@ -10,7 +10,7 @@ from tests.transitions.operator.api import Api, Cache
 from tests.transitions.operator.slurmctld import Slurmctld
 
 from npa.errors import KubeError, NpaError, SlurmError
-from npa.reconcile import nodeset, removable
+from npa.reconcile import nodeset, powerstate, removable
 from npa.reconcile.decision import (
     Decision,
     Deletion,
@@ -173,7 +173,7 @@ class Process:
             self.broken.say(f"a busy worker was removed: {name}")
         self.api.delete(kind, name, deletion.uid, deletion.resource_version)
 
-    def _tell(self, action: SlurmAction) -> None:
+    def _tell(self, action: SlurmAction) -> None:  # noqa: C901  # one case for each action
         match action:
             case Reconfigure():
                 self._reconfigure(action.digest)
@@ -191,8 +191,11 @@ class Process:
             case PowerUp():
                 self.slurm.power_up(action.node)
             case PowerDown():
-                self._drains(action.node)
-                self.slurm.power_down(action.node, action.reason)
+                if powerstate.may_return(self._one(action.node)):
+                    self._drains(action.node)
+                    if self.slurm.runs(action.node):
+                        self.broken.say(f"a job was ended: of {action.node}")
+                    self.slurm.power_down(action.node, action.reason)
 
     def _drains(self, node: str) -> None:
         if node in self.slurm.drained_by:

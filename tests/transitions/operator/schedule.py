@@ -14,13 +14,14 @@ from tests.transitions.operator.process import CLUSTER, Broken, Decide, Faults, 
 from tests.transitions.operator.slurmctld import Slurmctld
 
 from npa.errors import SlurmError
-from npa.reconcile import nodeset, nodeset_ordinals
+from npa.reconcile import nodeset, nodeset_ordinals, powerstate
 from npa.render.kube import names
 from npa.render.objects import NODE_SET, SLURM_CLUSTER, Object, dig, is_true, name_of
 
 CONTROLLERS: Mapping[str, Decide] = {
     "slurmcluster": control_plane.decide,
-    "nodeset": lambda world, name, settings: nodeset.decide(world, name, settings),
+    "nodeset": nodeset.decide,
+    "powerstate": powerstate.decide,
 }
 # pods of one worker within so many seconds: more is a hot loop, whoever is at fault
 HOT, WITHIN = 8, 60.0
@@ -49,6 +50,7 @@ class Simulation:
         self.operator = Process(self.api, self.slurm, self.rng, controllers, self.broken)
         self.operator.alive = self.machines.alive
         self.api.create(SLURM_CLUSTER.object(CLUSTER, spec={"maintenance": "none"}))
+        self._taken_down = False
         self.polls = self.rng.choice([0.1, 0.4])
 
     # Time.
@@ -56,9 +58,22 @@ class Simulation:
     def wait(self, seconds: float) -> None:
         self.api.now += seconds
         self.slurm.now = self.api.now
+        self._maintained()
         self.machines.tick()
         self.slurm.tick(self.api.now)
         self._watch()
+
+    def _maintained(self) -> None:
+        """Take slurmctld down as its controller does: in maintenance, after the last worker."""
+        down = self.down and not self.api.of("Pod")
+        if down != self._taken_down:
+            self.slurm.up = not down
+        self._taken_down = down
+
+    @property
+    def down(self) -> bool:
+        mode: object = dig(self.api.get("SlurmCluster", CLUSTER), "spec", "maintenance")
+        return mode == "downscale"
 
     def _watch(self) -> None:
         for name, times in self.machines.made.items():
@@ -173,11 +188,18 @@ class Simulation:
             self.api.delete("NodeSet", self.rng.choice(self.sets()))
 
     def add_set(self) -> None:
-        name = self.rng.choice(["cpu", "gpu"])
-        self.api.create(node_set(name, self.rng.randint(1, 4), maxUnavailable=self.rng.choice([1, 2, 500])))
+        name = self.rng.choice(["cpu", "gpu", "burst"])
+        more = {"ephemeralNodes": True, "initialNumberEphemeralNodes": self.rng.randint(0, 2)}
+        limit = self.rng.choice([1, 2, 500])
+        count = self.rng.randint(1, 4)
+        self.api.create(node_set(name, count, maxUnavailable=limit, **(more if name == "burst" else {})))
+
+    def switch(self) -> None:
+        """Make a set ephemeral, or no more."""
+        self.edit(lambda found: found["spec"].update(ephemeralNodes=not found["spec"].get("ephemeralNodes")))
 
     def stop_slurm(self) -> None:
-        self.slurm.up = not self.slurm.up
+        self.slurm.up = not self.slurm.up and not self._taken_down
 
     def crash(self) -> None:
         self.operator.start()
@@ -209,12 +231,12 @@ class Simulation:
     def settle(self) -> None:
         """End all faults, and wait for what has to come true."""
         self.operator.faults = Faults()
-        self.slurm.up = True
+        self.slurm.up = not self._taken_down
         for _ in range(40 if self.machines.failing else 0):
             self.wait(1.0)
             self.round()
         self.machines.failing.clear()
-        held = self.rng.random() < 0.3
+        held = self.rng.random() < 0.3 or self._taken_down
         for name in () if held else list(self.slurm.drained_by):
             self.slurm.resume(name)
         quiet = 0
@@ -223,7 +245,8 @@ class Simulation:
             quiet = 0 if self.round() else quiet + 1
             if self.broken.found:
                 return
-            if quiet >= QUIET and not any(job.nodes for job in self.slurm.jobs.values()):
+            working = self.slurm.up and any(job.nodes for job in self.slurm.jobs.values())
+            if quiet >= QUIET and not working:
                 break
         else:
             self.broken.say("it never settles")
@@ -233,12 +256,10 @@ class Simulation:
 
     def judge(self) -> None:
         """Compare what there is with what is asked for."""
-        cluster = self.api.get("SlurmCluster", CLUSTER)
-        down = dig(cluster, "spec", "maintenance") == "downscale"
         wanted = {
             f"{name_of(each)}-{ordinal}"
             for each in self.api.of("NodeSet")
-            for ordinal in ([] if down else self.wanted(each))
+            for ordinal in ([] if self.down else self.active(each))
         }
         pods = {name_of(pod): pod for pod in self.api.of("Pod")}
         if set(pods) != wanted:
@@ -250,6 +271,18 @@ class Simulation:
 
     def wanted(self, found: Object) -> tuple[int, ...]:
         return nodeset_ordinals.of_spec(found)
+
+    def active(self, found: Object) -> list[int]:
+        """Return which workers should run: of an ephemeral set those that slurmctld has not switched off."""
+        every = list(self.wanted(found))
+        if not dig(found, "spec", "ephemeralNodes"):
+            return every
+        nodes = {each: self.slurm.nodes.get(f"{name_of(found)}-{each}") for each in every}
+        return [
+            each
+            for each, node in nodes.items()
+            if node and not node.flags & {"POWERED_DOWN", "POWERING_DOWN"}
+        ]
 
     def _judge_one(self, name: str, pod: Object) -> None:
         tag = dig(self.api.get("NodeSet", name.rpartition("-")[0]), "spec", "slurmd", "image", "tag")
@@ -286,7 +319,8 @@ EVENTS: list[tuple[Callable[[Simulation], None], int]] = [
     (Simulation.delete_pod, 1),
     (Simulation.maintain, 1),
     (Simulation.delete_set, 1),
-    (Simulation.add_set, 2),
+    (Simulation.add_set, 3),
+    (Simulation.switch, 1),
     (Simulation.stop_slurm, 1),
     (Simulation.crash, 1),
     (lambda self: self.machines.lose_machine(), 1),

@@ -76,6 +76,9 @@ class Slurmctld:
     def busy(self, name: str) -> bool:
         return any(name in job.nodes for job in self.jobs.values())
 
+    def runs(self, name: str) -> bool:
+        return any(name in job.nodes and job.begun is not None for job in self.jobs.values())
+
     # What it is told.
 
     def drain(self, name: str, reason: str, user: str) -> None:
@@ -110,13 +113,13 @@ class Slurmctld:
     def reconfigure(self, names: Iterable[str], elastic: Iterable[str], digest: str) -> None:
         """Take files that name these nodes: whoever is not named any more is forgotten, with its jobs."""
         wanted, clouds = set(names), set(elastic)
-        for name in set(self.nodes) - wanted:
+        for name in sorted(set(self.nodes) - wanted):
             self.lost += [f"job {job.number} of {name}" for job in self.jobs.values() if name in job.nodes]
             for job in [each for each in self.jobs.values() if name in each.nodes or name in each.wants]:
                 del self.jobs[job.number]
             del self.nodes[name]
             self.drained_by.pop(name, None)
-        for name in wanted:
+        for name in sorted(wanted):
             self.nodes.setdefault(name, Node(name)).elastic = name in clouds
         self.digest = digest
 
@@ -131,6 +134,8 @@ class Slurmctld:
             return False
         if "POWERING_DOWN" in node.flags or ("POWERED_DOWN" in node.flags and started < node.asked):
             return False
+        if node.flags & {"POWERING_UP", "POWERED_DOWN"}:
+            node.idle_since = self.now
         node.flags -= {"POWERING_UP", "POWERED_DOWN", "NOT_RESPONDING"}
         node.down, node.started, node.heard = False, started, self.now
         if "DRAIN" not in node.flags:
@@ -155,6 +160,7 @@ class Slurmctld:
         if "POWERING_UP" in node.flags:
             if self.now - node.asked > RESUME_TIMEOUT:
                 node.flags = (node.flags - {"POWERING_UP"}) | {"POWERED_DOWN"}
+                node.asked = 0.0
                 self._fail(node, "ResumeTimeout reached")
         elif "POWERING_DOWN" in node.flags:
             if self.now - node.asked > SUSPEND_TIMEOUT:
