@@ -36,6 +36,7 @@ _LOG = logging.getLogger(__name__)
 LEASE = "npa-operator"
 _SYNC = 30.0  # seconds for every kind to be listed; then it goes on with what is known, and says so
 _GRACE = 10.0  # seconds for what is under way when it is told to end
+_SPACING = 0.1  # seconds between two looks at an object, unless somebody changed what is asked of it
 _RESYNC = 600.0  # seconds after which everything is looked at although nothing changed
 
 
@@ -60,7 +61,7 @@ class Operator:
         self._api, self._options, self._settings = api, options, settings
         self._controllers = tuple(controllers)
         self._kinds = {each.name: each.kind for each in controllers}
-        self.metrics, self.queue = Metrics(), Queue[Key]()
+        self.metrics, self.queue = Metrics(), Queue[Key](spacing=_SPACING)
         self.caches = Caches(api, settings.namespaces, self._heard)
         terms = Terms(LEASE, options.namespace, options.identity)
         self.leader = Leader(api, terms) if options.leader_elect else None

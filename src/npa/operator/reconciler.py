@@ -13,6 +13,7 @@ from npa.operator.caches import Caches
 from npa.operator.gather import Gather
 from npa.operator.keys import Controller, Key
 from npa.operator.runtime.workers import Looked
+from npa.operator.settled import Settled
 from npa.reconcile.decision import Decision, Notice
 from npa.reconcile.settings import Settings
 from npa.reconcile.world import World
@@ -38,6 +39,7 @@ class Reconciler:
         self._controllers = {each.name: each for each in controllers}
         self._settings, self._caches, self._gather = settings, caches, gather
         self._act, self._told = act, told
+        self.settled = Settled()
 
     async def look(self, key: Key) -> Looked:
         """Look at an object once, and do what is decided."""
@@ -48,7 +50,10 @@ class Reconciler:
             return Looked()
         about = (controller.kind, found) if found is not None else None
         world = await self._gather.world(key.namespace, cluster, about)
-        decision = await self._decide(controller, world, key.name)
+        decision = self.settled.recall(key, world)
+        if decision is None:
+            decision = await self._decide(controller, world, key.name)
+            self.settled.note(key, world, decision)
         if decision.settled and found is None:
             return Looked(again_in=decision.again_in)
         try:

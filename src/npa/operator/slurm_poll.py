@@ -173,9 +173,11 @@ class Poll:
         finally:
             self._asking.pop(cluster, None)
         old = self._views.get(cluster)
+        if old is not None and replace(old, read_at=new.read_at) == new:
+            self._views[cluster] = replace(old, read_at=new.read_at)  # the same objects: nothing to decide
+            return
         self._views[cluster] = new
-        if old is None or replace(old, read_at=0.0) != replace(new, read_at=0.0):
-            self._heard(cluster)
+        self._heard(cluster)
 
 
 def _digest(text: str) -> str:

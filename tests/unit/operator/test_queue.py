@@ -155,3 +155,20 @@ def test_a_delay_begins_below_a_second_and_has_an_end(failures: int, chance: flo
     assert backoff.FIRST * backoff.SPREAD <= delay <= backoff.MOST
     assert backoff.delay(1, chance) < 1
     assert backoff.delay(failures + 1, chance) >= delay
+
+
+def test_a_storm_of_events_costs_few_looks_and_a_person_s_change_none_of_the_rest() -> None:
+    async def body() -> None:
+        queue: Queue[str] = Queue(spacing=3600)
+        queue.add("a")
+        await queue.take()
+        queue.add("a")
+        queue.done("a")
+        queue.add("a")
+
+        assert queue.depth == 0
+        queue.add("a", now=True)
+        assert queue.depth == 1
+        queue.close()
+
+    asyncio.run(body())

@@ -17,11 +17,13 @@ class Queue(Generic[Key]):
 
     A key that is asked for while it is looked at is looked at once more afterwards. One that failed waits for
     its back-off whatever happens meanwhile, except where it is asked for at once (somebody changed what is
-    wanted); other keys do not wait for it.
+    wanted); other keys do not wait for it. A key that was just looked at rests for `spacing` seconds, so that
+    a storm of events costs few looks.
     """
 
-    def __init__(self, chance: Callable[[], float] = random.random) -> None:
-        self._chance = chance
+    def __init__(self, chance: Callable[[], float] = random.random, spacing: float = 0.0) -> None:
+        self._chance, self._spacing = chance, spacing
+        self._ended: dict[Key, float] = {}  # when keys were looked at last
         self._ready: asyncio.Queue[Key] = asyncio.Queue()
         self._queued: set[Key] = set()
         self._running: set[Key] = set()
@@ -40,6 +42,9 @@ class Queue(Generic[Key]):
         if key in self._running:
             self._again.add(key)
         elif key not in self._queued:
+            if not now and (rest := self._rest(key)) > 0:
+                self.add_in(key, rest)
+                return
             self._disarm(key)
             self._queued.add(key)
             self._ready.put_nowait(key)
@@ -65,6 +70,8 @@ class Queue(Generic[Key]):
         """Say that a key was looked at and all went well."""
         self._failures.pop(key, None)
         self._running.discard(key)
+        if self._spacing:
+            self._ended[key] = asyncio.get_running_loop().time()
         if key in self._again:
             self._again.discard(key)
             self.add(key)
@@ -107,6 +114,15 @@ class Queue(Generic[Key]):
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
+
+    def _rest(self, key: Key) -> float:
+        """Return the seconds for which a key still rests."""
+        if key not in self._ended:
+            return 0.0
+        left = self._ended[key] + self._spacing - asyncio.get_running_loop().time()
+        if left <= 0:
+            del self._ended[key]
+        return left
 
     def _due(self, key: Key) -> None:
         self._timers.pop(key, None)
