@@ -13,7 +13,7 @@ from tests.kube.bed import Bed, until
 from tests.kube.clusters import cluster, nodeset
 
 from npa.errors import KubeError
-from npa.operator import install, kinds
+from npa.operator import kinds
 from npa.operator.controllers import controllers
 from npa.operator.keys import Controller
 from npa.operator.main import Options
@@ -24,6 +24,7 @@ from npa.reconcile.world import World
 from npa.render.kube import rbac
 from npa.render.kube.installation import NAME, Installation
 from npa.render.objects import CRON_JOB, LEASE, NAMESPACE, NODE, POD, SECRET, VALIDATING_WEBHOOK
+from npa.targets.kubernetes import installing as install
 from npa.tools.kube_access import Access
 from npa.tools.kube_api import KubeApi
 

@@ -17,7 +17,7 @@ from npa.cli.options import DryRun, Output, OutputKind, Yes
 from npa.errors import NpaError, ToolMissingError
 
 if TYPE_CHECKING:
-    from npa.operator.install import Change
+    from npa.targets.kubernetes.installing import Change
     from npa.render.kube.installation import Installation
     from npa.tools.kube import Kube
 
@@ -71,7 +71,7 @@ def install(
     npa operator install --image registry.example/npa-operator:1.0
     npa operator install --namespace slurm --yes
     """
-    from npa.operator import install as installing
+    from npa.targets.kubernetes import installing
 
     asked = _installation(image, own_namespace, namespace, replicas, pull_policy, argument)
     kube = _kube(kubeconfig, context)
@@ -99,7 +99,7 @@ def uninstall(
     npa operator uninstall
     npa operator uninstall --crds
     """
-    from npa.operator import install as installing
+    from npa.targets.kubernetes import installing
 
     kube = _kube(kubeconfig, context)
     changes = installing.plan_removal(kube, own_namespace, crds=crds, keep_clusters=keep_clusters)
@@ -115,7 +115,7 @@ def status(
     """Say whether the operator is there and well, and which clusters it looks after."""
     from dataclasses import asdict
 
-    from npa.operator import install as installing
+    from npa.targets.kubernetes import installing
 
     found = installing.inspect(_kube(kubeconfig, context), own_namespace)
     if output == "json":
@@ -217,7 +217,7 @@ def _change(
     kube: Kube, changes: Sequence[Change], what: str, yes: bool, dry_run: bool, output: Output
 ) -> None:
     """Show changes, ask, and make them."""
-    from npa.operator import install as installing
+    from npa.targets.kubernetes import installing
 
     if output == "json":
         told = [{"verb": c.verb, "kind": c.kind, "namespace": c.namespace, "name": c.name} for c in changes]

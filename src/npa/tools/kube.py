@@ -51,10 +51,10 @@ class Executed:
 class Kube:
     """The Kubernetes API of the cluster that an Access names."""
 
-    def __init__(self, access: Access, *, deadline: float = DEADLINE) -> None:
+    def __init__(self, access: Access, *, deadline: float = DEADLINE, manager: str = FIELD_MANAGER) -> None:
         if lightkube is None:
             raise ToolMissingError("lightkube", hint="install npa with it: pip install 'npa[kube]'")
-        self.cluster_id = access.cluster_id
+        self.cluster_id, self.endpoint = access.cluster_id, access.endpoint
         # read by lightkube, used by our transport
         ca = base64.b64encode(access.ca_pem.encode()).decode() or None
         self._config = SingleConfig(
@@ -63,7 +63,7 @@ class Kube:
             cluster=models.Cluster(server=access.endpoint, certificate_auth_data=ca),
             user=models.User(),
         )
-        self._access = access
+        self._access, self._manager = access, manager
         self._client = self._connect(deadline)
 
     def get(self, kind: Kind, name: str, namespace: str = "") -> Lookup[Object]:
@@ -149,7 +149,7 @@ class Kube:
         return lightkube.Client(
             self._config,
             timeout=httpx2.Timeout(deadline),
-            field_manager=FIELD_MANAGER,
+            field_manager=self._manager,
             trust_env=False,
             transport=_Authorized(inner, self._access.token, deadline),
         )

@@ -116,6 +116,12 @@ def plan_removal(
     return tuple(each for each in changes if _there(kube, each))
 
 
+def is_there(kube: Kube, namespace: str) -> bool:
+    """Say whether an operator is installed and its kinds are served, of whatever version."""
+    there = _known(kube.get(DEPLOYMENT, NAME, namespace)) is not None
+    return there and all(_established(kube, f"{each.plural}.{GROUP}") for each in definitions.APIS)
+
+
 def inspect(kube: Kube, namespace: str) -> State:
     """Return how the operator is."""
     problems: list[str] = []
