@@ -136,15 +136,31 @@ def started(*levels: Level, **env: str) -> Iterator[Bed]:
         pytest.skip(why)
     state = Path(tempfile.mkdtemp(prefix="npa-bed-"))
     bed = Bed(state, _ports(), levels)
-    told = {**os.environ, **env, "STATE": str(state), "PORT": str(bed.port)}
-    try:
+    told = {**os.environ, **_network(bed.port), **env, "STATE": str(state), "PORT": str(bed.port)}
+    with _guard(told):
         run([str(HOME / "k8s-up"), "down"], env=told, timeout=START)  # unpacks the programs on first use
         told["BIN"] = str(_programs(state / "bin", Path(told.get("BIN") or CACHE)))
         run([str(HOME / "k8s-up"), *levels], env=told, timeout=START)
         yield bed
+
+
+@contextmanager
+def _guard(env: Mapping[str, str]) -> Iterator[None]:
+    """Have a bed stopped at the end, also where the tests are killed: then the guard's input ends too."""
+    script = 'cat >/dev/null; "$0" down; rm -rf --one-file-system "$STATE"'
+    guard = subprocess.Popen(
+        ["sh", "-c", script, str(HOME / "k8s-up")], env=env, stdin=subprocess.PIPE, start_new_session=True
+    )
+    try:
+        yield
     finally:
-        run([str(HOME / "k8s-up"), "down"], env=told, timeout=START)
-        shutil.rmtree(state, ignore_errors=True)
+        guard.communicate(timeout=START)
+
+
+def _network(port: int) -> dict[str, str]:
+    """Return a bridge and addresses for pods that no other bed has."""
+    number = (port - FIRST) // PORTS
+    return {"BRIDGE": f"npabed{port}", "POD_CIDR": f"10.{200 + number // 256}.{number % 256}.0/24"}
 
 
 def _programs(folder: Path, unpacked: Path) -> Path:
