@@ -68,17 +68,29 @@ def test_every_kind_with_ignored_fields_is_ours() -> None:
     assert set(ignored.IGNORED) <= {each.kind for each in definitions.APIS}
 
 
+def nodes(*folders: str) -> Iterator[ast.AST]:
+    for folder in folders:
+        for path in (SOURCES / folder).rglob("*.py"):
+            yield from ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+
+
 def words() -> set[str]:
     """Return every attribute and every text in the code that acts on objects."""
     found: set[str] = set()
-    for folder in ("render", "reconcile", "operator"):
-        for path in (SOURCES / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Attribute):
-                    found.add(node.attr)
-                elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    found.add(node.value)
+    for node in nodes("render", "reconcile", "operator"):
+        if isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.add(node.value)
     return found
+
+
+def attributes(part: type[Part], path: str) -> Iterator[tuple[str, str]]:
+    """Yield the path and the attribute of each field."""
+    for (key, field), name in zip(schema.fields(part).items(), part.model_fields, strict=True):
+        yield f"{path}.{key}", name
+        if (inner := schema.part_in(field.annotation)) is not None:
+            yield from attributes(inner, f"{path}.{key}")
 
 
 def unsaid(kind: str, part: type[Part], path: str, said: set[str]) -> Iterator[str]:
@@ -99,3 +111,23 @@ def test_what_nothing_reads_is_listed(api: definitions.Api) -> None:
     listed = () if ignored.why(api.kind, "spec") else unsaid(api.kind, api.spec, "spec", words())
 
     assert list(listed) == [], "act on it, or say in npa.crds.ignored why not"
+
+
+def test_what_is_listed_is_read_nowhere() -> None:
+    fields = [(api.kind, *each) for api in definitions.APIS for each in attributes(api.spec, "spec")]
+    acted_on = {name for kind, path, name in fields if not ignored.why(kind, path)}
+    read = {node.attr for node in nodes("render/kube", "reconcile") if isinstance(node, ast.Attribute)}
+    stale = {
+        f"{kind} {path}"
+        for kind, path, name in fields
+        if path in ignored.IGNORED.get(kind, {}) and name in read - acted_on
+    }
+
+    assert stale == set(), "it seems to be acted on: take it out of npa.crds.ignored"
+
+
+@pytest.mark.parametrize("kind", [kind for kind, table in ignored.IGNORED.items() if "spec" in table])
+def test_a_kind_that_is_listed_is_read_nowhere(kind: str) -> None:
+    imported = {node.module for node in nodes("reconcile", "render/kube") if isinstance(node, ast.ImportFrom)}
+
+    assert f"npa.crds.{kind.lower()}" not in imported, "take it out of npa.crds.ignored"
