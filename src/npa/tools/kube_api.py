@@ -257,7 +257,7 @@ class KubeApi:
             self.access.endpoint + where,
             params=query,
             protocols=protocols,
-            headers=self.headers(),
+            headers={**self.headers(), "Accept": "*/*"},  # kubelets refuse to upgrade to JSON
             server_hostname=self.access.server_name or None,
             max_msg_size=0,
             timeout=aiohttp.ClientWSTimeout(ws_close=1.0),
