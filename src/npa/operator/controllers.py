@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npa.operator.keys import Controller
-from npa.reconcile import jailedconfig, nodeset, powerstate, slurmcluster
+from npa.reconcile import jailedconfig, nodeset, powerstate, slurmcluster, topology
 from npa.render.objects import JAILED_CONFIG, NODE_SET, POWER_STATE, SLURM_CLUSTER
 
 
@@ -14,6 +14,7 @@ def controllers() -> tuple[Controller, ...]:
             "slurmcluster", SLURM_CLUSTER, lambda world, _, settings: slurmcluster.decide(world, settings)
         ),
         Controller("nodeset", NODE_SET, nodeset.decide),
+        Controller("topology", SLURM_CLUSTER, topology.decide),
         Controller("powerstate", POWER_STATE, powerstate.decide),
         Controller("jailedconfig", JAILED_CONFIG, jailedconfig.decide),
     )

@@ -10,10 +10,11 @@ from npa.crds import nodeset as crd
 from npa.crds import rules
 from npa.crds.nodeset import NodeSet
 from npa.errors import Problem, SpecError
-from npa.reconcile import retired
+from npa.reconcile import retired, topology
 from npa.reconcile.conditions import Condition, some
 from npa.reconcile.decision import Reconfigure, SlurmAction
 from npa.reconcile.settings import Settings
+from npa.reconcile.topology import Planned
 from npa.reconcile.world import World
 from npa.render.kube import cluster, config, names, slurmdbd
 from npa.render.kube.cluster import Resolved
@@ -21,7 +22,6 @@ from npa.render.kube.config import Files
 from npa.render.kube.context import Context
 from npa.render.kube.slurmdbd import Password
 from npa.render.objects import CONFIG_MAP, SECRET, Object, dig, name_of
-from npa.slurm import topology
 from npa.slurm.conf import ConfError
 from npa.slurm.lookup import Absent, Found, Unknown
 
@@ -64,7 +64,8 @@ def decide(world: World, context: Context, settings: Settings, *, may_account: b
             retired=leaving.lines,
             gres=str(dig(there or {}, "data", "gres.conf") or ""),
         )
-        found = _render(world, context, resolved) if not problems else None
+        plan = _topology(world, context, resolved, settings)
+        found = _render(resolved, plan.text) if not problems else None
     except ConfError as error:
         problems.append(Problem(0, 0, "spec", str(error), "write it otherwise"))
         found = None
@@ -85,7 +86,7 @@ def decide(world: World, context: Context, settings: Settings, *, may_account: b
     delivered = _digest(there)
     fresh = delivered == found.digest
     return Configured(
-        conditions=(valid, applied, _refs(resolved)),
+        conditions=(valid, applied, _refs(resolved), *_places(resolved, plan)),
         config_map=wanted,
         slurmdbd=found.slurmdbd,
         # what is about to be replaced is not worth a reconfigure
@@ -123,10 +124,19 @@ def _password(world: World, context: Context, problems: list[Problem]) -> Passwo
     return slurmdbd.password_of(base64.b64decode(text) if isinstance(text, str) else None, ref.name, problems)
 
 
-def _render(world: World, context: Context, resolved: Resolved) -> Files:
-    """Return the files, with the topology that was found unless it speaks of other nodes."""
-    held = world.find(CONFIG_MAP.kind, f"{context.name}-topology-config")
-    text = str(dig(held or {}, "data", topology.name(resolved.cluster)) or "")
+def _topology(world: World, context: Context, resolved: Resolved, settings: Settings) -> Planned:
+    """Return where the nodes are, as far as labels say."""
+    plugin = context.spec.slurm_config.topology_plugin
+    return topology.plan(world, resolved.cluster, resolved.runtime.site.retired, plugin, settings)
+
+
+def _places(resolved: Resolved, plan: Planned) -> tuple[Condition, ...]:
+    """Return what is to be said of places: nothing where no nodes share a network of their own."""
+    return (plan.condition,) if any(pool.fabric for pool in resolved.cluster.pools) else ()
+
+
+def _render(resolved: Resolved, text: str) -> Files:
+    """Return the files, with the topology that was found unless a checker has something against it."""
     found = config.render(resolved, text)
     if text and config.errors(config.check(resolved, found)):
         return config.render(resolved)
