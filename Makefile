@@ -65,3 +65,4 @@ faults-nebius: setup ## kill a deploy at Nebius at every step, and write docs/re
 
 docs: setup ## write docs/reference from the code
 	$(BIN)/python scripts/reference.py
+	@$(BIN)/python scripts/charts.py

@@ -15,6 +15,7 @@ import typer
 from npa import errors
 from npa.agent import errors as agent_errors
 from npa.cli.app import app
+from npa.crds import reference as kubernetes_fields
 from npa.fleet import errors as fleet_errors
 from npa.spec import explain
 from npa.targets.nebius import result
@@ -42,6 +43,7 @@ def render() -> dict[str, str]:
         "cli.md": cli_page(),
         "exit-codes.md": exit_codes_page(),
         "tools.md": tools.page(),
+        "kubernetes-fields.md": kubernetes_fields.page(SOURCE),
     }
 
 

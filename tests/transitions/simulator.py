@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from npa.cluster.model import Cluster, Machine, Partition, Pool
+from npa.health.answers import SlurmView
 from npa.health.observation import SlurmNode
 from npa.plan.model import JobRef, Options, Plan, Step
 from npa.render.local import addresses, desired, nodes, steps
 from npa.render.local.desired import Desired
 from npa.render.local.layout import Layout
-from npa.render.local.world import Record, Running, SlurmView, World
+from npa.render.local.world import Record, Running, World
 from npa.slurm import reasons
 from npa.slurm.runtime import Runtime
 from npa.slurm.states import NodeState

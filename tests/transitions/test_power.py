@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 from tests.transitions.simulator import cluster, fresh, plan, pool, want
 
+from npa.health.answers import SlurmView
 from npa.health.observation import SlurmNode
 from npa.plan.model import JobRef
 from npa.render.local import power
 from npa.render.local.steps import POWER
-from npa.render.local.world import Running, SlurmView, World
+from npa.render.local.world import Running, World
 from npa.slurm.states import NodeState
 
 ELASTIC = cluster(pool("cpu", 1), replace(pool("burst", 3), ephemeral=True))

@@ -16,6 +16,7 @@ from npa.cli import (
     lint,
     look,
     node,
+    operator,
     remove,
     rotating,
     spec,
@@ -80,6 +81,16 @@ app.add_typer(soperator, name="soperator")
 app.add_typer(fleets, name="fleet")
 tools = _group("""Call npa from programs: tools with JSON schemas, the same over HTTP and MCP.""")
 app.add_typer(tools, name="tool")
+operating = _group(
+    """Run the operator that keeps Slurm clusters right on Kubernetes, or install it.
+
+    \b
+    npa operator install             put it into the cluster of your kubeconfig
+    npa operator status              is it there, and well?
+    npa operator run                 run it here, against that cluster
+    """
+)
+app.add_typer(operating, name="operator")
 
 
 @app.callback()
@@ -96,22 +107,13 @@ def _npa(
         print(context.get_help())
 
 
-@soperator.callback()
-def _soperator(context: typer.Context) -> None:
+def _group_alone(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         print(context.get_help())
 
 
-@tools.callback()
-def _tools(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        print(context.get_help())
-
-
-@fleets.callback()
-def _fleet(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        print(context.get_help())
+for _each in (soperator, fleets, tools, operating):
+    _each.callback()(_group_alone)
 
 
 _COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
@@ -158,3 +160,12 @@ for _name, _run, _short in (
     ("schema", fleet_look.schema, "Print the JSON Schema of a fleet's file."),
 ):
     fleets.command(_name, short_help=_short)(_run)
+_OPERATING: tuple[tuple[str, Callable[..., None], str], ...] = (
+    ("install", operator.install, "Put the operator into a Kubernetes cluster."),
+    ("uninstall", operator.uninstall, "Take it out again."),
+    ("status", operator.status, "Say whether it is there and well."),
+    ("manifests", operator.manifests, "Print what `install` applies."),
+    ("run", operator.run, "Run the operator until stopped."),
+)
+for _name, _run, _short in _OPERATING:
+    operating.command(_name, short_help=_short)(_run)

@@ -41,9 +41,43 @@ CRD = Kind(
     "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", namespaced=False
 )
 HELM_RELEASE = Kind("helm.toolkit.fluxcd.io", "v2", "HelmRelease", "helmreleases")
-SLURM_CLUSTER = Kind("slurm.nebius.ai", "v1", "SlurmCluster", "slurmclusters")
+POD = Kind("", "v1", "Pod", "pods")
+NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
+SERVICE = Kind("", "v1", "Service", "services")
+SECRET = Kind("", "v1", "Secret", "secrets")
+SERVICE_ACCOUNT = Kind("", "v1", "ServiceAccount", "serviceaccounts")
+EVENT = Kind("", "v1", "Event", "events")
+STATEFUL_SET = Kind("apps", "v1", "StatefulSet", "statefulsets")
+DAEMON_SET = Kind("apps", "v1", "DaemonSet", "daemonsets")
+CRON_JOB = Kind("batch", "v1", "CronJob", "cronjobs")
+LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases")
+ROLE = Kind("rbac.authorization.k8s.io", "v1", "Role", "roles")
+ROLE_BINDING = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings")
+CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", namespaced=False)
+CLUSTER_ROLE_BINDING = Kind(
+    "rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False
+)
+VALIDATING_WEBHOOK = Kind(
+    "admissionregistration.k8s.io",
+    "v1",
+    "ValidatingWebhookConfiguration",
+    "validatingwebhookconfigurations",
+    namespaced=False,
+)
 
-BUILT_IN = frozenset({"", "apps", "batch", "apiextensions.k8s.io"})  # groups that need no CRD
+GROUP = "slurm.nebius.ai"
+SLURM_CLUSTER = Kind(GROUP, "v1", "SlurmCluster", "slurmclusters")
+NODE_SET = Kind(GROUP, "v1alpha1", "NodeSet", "nodesets")
+ACTIVE_CHECK = Kind(GROUP, "v1alpha1", "ActiveCheck", "activechecks")
+JAILED_CONFIG = Kind(GROUP, "v1alpha1", "JailedConfig", "jailedconfigs")
+NODE_CONFIGURATOR = Kind(GROUP, "v1alpha1", "NodeConfigurator", "nodeconfigurators")
+POWER_STATE = Kind(GROUP, "v1alpha1", "NodeSetPowerState", "nodesetpowerstates")
+
+# groups that need no CRD
+BUILT_IN = frozenset(
+    {"", "apps", "batch", "apiextensions.k8s.io", "coordination.k8s.io", "rbac.authorization.k8s.io"}
+    | {"admissionregistration.k8s.io"}
+)
 
 
 def name_of(found: Object) -> str:

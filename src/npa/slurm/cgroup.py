@@ -9,7 +9,11 @@ from npa.slurm.runtime import Runtime
 
 def render(cluster: Cluster, runtime: Runtime) -> str:  # noqa: ARG001  # one signature for every file
     """Return cgroup.conf for the machine's cgroup version."""
-    return conf.text([conf.comment(conf.HEADER), *(conf.line(pair) for pair in _settings(runtime))])
+    own = runtime.site.cgroup_conf
+    replaced = conf.keys(own)
+    lines = [conf.line(pair) for pair in _settings(runtime) if pair[0].lower() not in replaced]
+    text = conf.text([conf.comment(conf.HEADER), *lines])
+    return text + own.rstrip("\n") + "\n" if own.strip() else text
 
 
 def _settings(runtime: Runtime) -> tuple[tuple[str, str], ...]:

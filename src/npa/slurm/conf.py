@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 HEADER = "Written by npa; changes made here are overwritten"
 
@@ -101,6 +102,7 @@ def text(lines: Iterable[Line]) -> str:
     return "".join(f"{item}\n" for item in lines)
 
 
+@lru_cache(maxsize=128)  # the same file is looked at again and again while nothing changes
 def parse(content: str) -> tuple[Line, ...]:
     """Return every line of a file; what cannot be read is kept as `unread`, so that nothing is lost.
 
@@ -121,6 +123,11 @@ def parse(content: str) -> tuple[Line, ...]:
     if lines and lines[-1] == Line():
         lines.pop()  # what follows the last line break is no line
     return tuple(lines)
+
+
+def keys(content: str) -> frozenset[str]:
+    """Return the keys that a file's lines begin with, in lower case."""
+    return frozenset(line.key for line in parse(content) if line.key)
 
 
 def _read(code: str, remark: str, number: int) -> Line:

@@ -5,13 +5,22 @@ from __future__ import annotations
 from npa.cluster.model import Cluster, Pool
 from npa.slurm import conf, hostlist
 from npa.slurm.quantity import Gres
-from npa.slurm.runtime import Runtime
+from npa.slurm.runtime import PoolSite, Runtime
 
 
-def render(cluster: Cluster, runtime: Runtime) -> str:  # noqa: ARG001  # one signature for every file
+def render(cluster: Cluster, runtime: Runtime) -> str:
     """Return gres.conf: one line per pool with GPUs, and only the header where there are none."""
-    lines = [_devices(pool) for pool in cluster.pools if pool.machine.gpus and pool.size]
-    return conf.text([conf.comment(conf.HEADER), *lines])
+    lines: list[conf.Line] = []
+    for pool in cluster.pools:
+        said = runtime.site.pools.get(pool.name, PoolSite()).gres
+        if not pool.size:
+            continue
+        if said:
+            names = hostlist.compress(pool.nodes)
+            lines += [conf.line(("NodeName", names), *pairs) for pairs in said]
+        elif pool.machine.gpus:
+            lines.append(_devices(pool))
+    return conf.text([conf.comment(conf.HEADER), *lines, *runtime.site.retired_gres])
 
 
 def of(pool: Pool) -> tuple[Gres, ...]:

@@ -90,7 +90,7 @@ def render(text: str, prefix: str = "", default: str = DEFAULT) -> str:
     Without a prefix the text is a person's, and cannot pass for anybody else's.
     """
     # scontrol drops quotes around the whole, and ` : ` is how slurmctld appends
-    body = one_line(text).strip('" ').replace(_APPENDED, ": ") or default
+    body = one_line(text).strip('" ').lstrip(": ").replace(_APPENDED, ": ") or default
     if not prefix and parse(body).owner != "person":
         body = f"note: {body}"
     return _cut(prefix + body, LIMIT)

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from npa.cluster.model import Cluster, Partition, Pool
 from npa.slurm import conf, gres, hostlist, quantity, topology, version
 from npa.slurm.conf import ConfError, Line
-from npa.slurm.runtime import Runtime
+from npa.slurm.runtime import PoolSite, Runtime, Site
 
+OWN = "lines of the user's own"
 # Keys that only npa writes, in lower case: nodes and partitions come from the spec, and with another name,
 # host, key or path the daemons would not find one another, their state or the jail.
 MANAGED = frozenset(
@@ -25,14 +26,25 @@ MANAGED = frozenset(
 
 def render(cluster: Cluster, runtime: Runtime) -> str:
     """Return slurm.conf: settings, the user's settings, then nodes and partitions."""
-    wanted = tuple(_user_line(key, value) for key, value in cluster.slurm_settings)
-    chosen = {line.key for line in wanted}
+    site = runtime.site
+    custom = conf.keys(site.slurm_conf)
+    wanted = [_user_line(key, value) for key, value in cluster.slurm_settings if key.lower() not in custom]
+    placed = [conf.line(pair) for pair in site.settings if pair[1] and pair[0].lower() not in custom]
+    chosen = {line.key for line in wanted} | {key.lower() for key, _ in site.settings} | custom
     settings = (line for line in _settings(cluster, runtime) if line.key not in chosen)
-    blocks: list[Iterable[Line]] = [(conf.comment(conf.HEADER), *settings)]
+    blocks: list[Iterable[Line]] = [(conf.comment(conf.HEADER), *settings, *placed)]
     if wanted:
         blocks.append((conf.comment("settings of the spec"), *wanted))
-    blocks += [_nodes(cluster.pools), _partitions(cluster)]
-    return "\n".join(text for text in map(conf.text, blocks) if text)
+    partitions = _site_partitions(cluster, site) if site.partitions else _partitions(cluster)
+    blocks += [_nodes(cluster.pools, site), partitions]
+    return "\n".join(text for text in (*map(conf.text, blocks), _own(site)) if text)
+
+
+def _own(site: Site) -> str:
+    """Return the user's own lines, which are the last."""
+    if not site.slurm_conf.strip():
+        return ""
+    return conf.text([conf.comment(OWN)]) + site.slurm_conf.rstrip("\n") + "\n"
 
 
 def _user_line(key: str, value: str) -> Line:
@@ -42,8 +54,9 @@ def _user_line(key: str, value: str) -> Line:
 
 
 def _settings(cluster: Cluster, runtime: Runtime) -> Iterator[Line]:
+    address = runtime.site.controller_address
     for host in cluster.controllers:
-        yield conf.line(("SlurmctldHost", host))
+        yield conf.line(("SlurmctldHost", f"{host}({address})" if address else host))
     groups = (
         _identity(cluster, runtime),
         _paths(runtime),
@@ -51,7 +64,12 @@ def _settings(cluster: Cluster, runtime: Runtime) -> Iterator[Line]:
         _confinement(runtime),
         _power(cluster, runtime),
     )
-    for group in (*groups, _scheduling(cluster), _accounting(cluster), _release(cluster)):
+    for group in (
+        *groups,
+        _scheduling(cluster, runtime),
+        _accounting(cluster, runtime.site),
+        _release(cluster),
+    ):
         yield from (conf.line(pair) for pair in group)
 
 
@@ -106,7 +124,8 @@ def _confinement(runtime: Runtime) -> Iterator[tuple[str, object]]:
 
 def _power(cluster: Cluster, runtime: Runtime) -> Iterator[tuple[str, object]]:
     """Elastic nodes: both programs only ring for the power agent, which asks slurmctld what it wants."""
-    if not any(pool.ephemeral for pool in cluster.pools):
+    # A CLOUD node that is not there counts as off: jobs may have it all the same, and wait for it.
+    if not any(pool.ephemeral for pool in cluster.pools) and not runtime.site.node_domain:
         return
     static = [node for pool in cluster.pools if not pool.ephemeral for node in pool.nodes]
     yield "ResumeProgram", f"{runtime.etc}/power"
@@ -124,27 +143,27 @@ def _power(cluster: Cluster, runtime: Runtime) -> Iterator[tuple[str, object]]:
     yield "ReconfigFlags", "KeepPowerSaveSettings"
 
 
-def _scheduling(cluster: Cluster) -> Iterator[tuple[str, object]]:
+def _scheduling(cluster: Cluster, runtime: Runtime) -> Iterator[tuple[str, object]]:
     yield "SelectType", "select/cons_tres"
     yield "SelectTypeParameters", "CR_Core_Memory"
     yield "SchedulerParameters", "batch_sched_delay=0,sched_interval=10,bf_interval=5"
     # A node table twice as large as the cluster: growing by reconfigure must not need a restart.
     yield "MaxNodeCount", max(1024, 2 ** (2 * len(cluster.workers)).bit_length())
-    if topology.switches(cluster):
+    if topology.switches(cluster, runtime.site):
         yield "TopologyPlugin", "topology/tree"
     # Without it a job that asks for no memory takes all of its node's. A CPU's share of the leanest pool
     # lets one-CPU jobs fill a node of any pool, and is as much as can be had without starving another.
     shares = [pool.machine.memory_mib // max(1, pool.machine.cpus) for pool in cluster.pools if pool.size]
     if shares:
         yield "DefMemPerCPU", max(1, min(shares))
-    if _has_gpus(cluster):
+    if _has_gpus(cluster) or any(line.get("Gres") for line in runtime.site.retired):
         yield "GresTypes", "gpu"
 
 
-def _accounting(cluster: Cluster) -> Iterator[tuple[str, object]]:
+def _accounting(cluster: Cluster, site: Site) -> Iterator[tuple[str, object]]:
     if cluster.accounting:
         yield "AccountingStorageType", "accounting_storage/slurmdbd"
-        yield "AccountingStorageHost", cluster.accounting_node
+        yield "AccountingStorageHost", site.accounting_host or cluster.accounting_node
         if _has_gpus(cluster):
             yield "AccountingStorageTRES", "gres/gpu"
 
@@ -158,16 +177,26 @@ def _has_gpus(cluster: Cluster) -> bool:
     return any(pool.machine.gpus for pool in cluster.pools)
 
 
-def _nodes(pools: Iterable[Pool]) -> Iterator[Line]:
+def _nodes(pools: Iterable[Pool], site: Site) -> Iterator[Line]:
     """Yield one NodeName and one NodeSet line per pool; slurmctld refuses either without nodes."""
     for pool in pools:
         if not pool.size:
             yield conf.comment(f"pool {pool.name} has no nodes")
             continue
         names = hostlist.compress(pool.nodes)
-        state = "CLOUD" if pool.ephemeral else "UNKNOWN"
-        yield conf.line(("NodeName", names), *_shape(pool), ("State", state))
+        said = site.pools.get(pool.name, PoolSite()).settings
+        replaced = {key.lower() for key, _ in said}
+        ours = [pair for pair in (*_address(names, site), *_shape(pool)) if pair[0].lower() not in replaced]
+        # slurmctld looks up the address of any other node when it starts, and waits 10 s for each in vain
+        state = "CLOUD" if pool.ephemeral or site.node_domain else "UNKNOWN"
+        yield conf.line(("NodeName", names), *ours, *said, ("State", state))
         yield conf.line(("NodeSet", pool.name), ("Nodes", names))
+    yield from site.retired
+
+
+def _address(names: str, site: Site) -> Iterator[tuple[str, object]]:
+    if site.node_domain:
+        yield "NodeAddr", f"{names}.{site.node_domain}"
 
 
 def _shape(pool: Pool) -> Iterator[tuple[str, object]]:
@@ -181,13 +210,28 @@ def _shape(pool: Pool) -> Iterator[tuple[str, object]]:
 
 def _partitions(cluster: Cluster) -> Iterator[Line]:
     """Yield the partitions; one whose pools have no nodes stays, empty, so that its jobs stay too."""
-    peopled = {pool.name for pool in cluster.pools if pool.size}
     for partition in cluster.partitions:
-        dropped = [name for name in partition.pools if name not in peopled]
-        if dropped:
-            yield conf.comment(f"partition {partition.name} waits for nodes of {', '.join(dropped)}")
-        nodes = ",".join(name for name in partition.pools if name in peopled) if partition.pools else "ALL"
-        yield conf.line(("PartitionName", partition.name), ("Nodes", nodes), *_policy(partition))
+        yield from _partition(cluster, partition.name, partition.pools, tuple(_policy(partition)))
+
+
+def _site_partitions(cluster: Cluster, site: Site) -> Iterator[Line]:
+    for partition in site.partitions:
+        if partition.pools or partition.everything:
+            pools = () if partition.everything else partition.pools
+            yield from _partition(cluster, partition.name, pools, partition.settings)
+        else:
+            yield conf.line(("PartitionName", partition.name), *partition.settings)
+
+
+def _partition(
+    cluster: Cluster, name: str, pools: tuple[str, ...], policy: tuple[tuple[str, object], ...]
+) -> Iterator[Line]:
+    peopled = {pool.name for pool in cluster.pools if pool.size}
+    dropped = [pool for pool in pools if pool not in peopled]
+    if dropped:
+        yield conf.comment(f"partition {name} waits for nodes of {', '.join(dropped)}")
+    nodes = ",".join(pool for pool in pools if pool in peopled) if pools else "ALL"
+    yield conf.line(("PartitionName", name), ("Nodes", nodes), *policy)
 
 
 def _policy(partition: Partition) -> Iterator[tuple[str, object]]:

@@ -28,4 +28,7 @@ def render(cluster: Cluster, runtime: Runtime) -> str:
         ("StorageUser", "slurm"),
         ("StorageLoc", "slurm_acct_db"),
     )
-    return conf.text([conf.comment(conf.HEADER), *(conf.line(pair) for pair in pairs)])
+    said = runtime.site.dbd_settings
+    replaced = {key.lower() for key, _ in said}
+    ours = [pair for pair in pairs if pair[0].lower() not in replaced]
+    return conf.text([conf.comment(conf.HEADER), *(conf.line(pair) for pair in (*ours, *said))])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from npa.cluster.model import Cluster
 from npa.slurm import conf, hostlist, version
-from npa.slurm.runtime import Runtime
+from npa.slurm.runtime import Runtime, Site
 
 # Slurm reads topology.yaml from 25.05 on, and topology.conf before.
 _YAML_SINCE = "25.05"
@@ -35,9 +35,9 @@ def name(cluster: Cluster) -> str:
     return "topology.yaml" if version.at_least(cluster.slurm_version, _YAML_SINCE) else "topology.conf"
 
 
-def render(cluster: Cluster, runtime: Runtime) -> str:  # noqa: ARG001  # one signature for every file
+def render(cluster: Cluster, runtime: Runtime) -> str:
     """Return the file; "" without workers, as a topology without switches stops slurmctld."""
-    found = switches(cluster)
+    found = switches(cluster, runtime.site)
     if not found:
         return ""
     if name(cluster) == "topology.conf":
@@ -51,12 +51,14 @@ def render(cluster: Cluster, runtime: Runtime) -> str:  # noqa: ARG001  # one si
     return "".join(written)
 
 
-def switches(cluster: Cluster) -> tuple[Switch, ...]:
+def switches(cluster: Cluster, site: Site) -> tuple[Switch, ...]:
     """Return the leaves by name, then the root of several; pools without workers have no part in them."""
     fabrics: dict[str, list[str]] = {}
     for pool in cluster.pools:
         if pool.size:
             fabrics.setdefault(pool.fabric or _NO_FABRIC, []).extend(pool.nodes)
+    for line in site.retired:
+        fabrics.setdefault(_NO_FABRIC, []).extend(hostlist.expand(line.get("NodeName")))
     leaves = tuple(Switch(fabric, hostlist.compress(nodes)) for fabric, nodes in sorted(fabrics.items()))
     if len(leaves) < 2:
         return leaves

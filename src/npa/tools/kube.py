@@ -8,7 +8,6 @@ what could not be read.
 from __future__ import annotations
 
 import base64
-import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from npa.errors import KubeError, ToolMissingError
 from npa.render.objects import BUILT_IN, CRD, Kind, Object, dig
 from npa.slurm.lookup import Absent, Found, Lookup, Unknown
+from npa.tools.kube_access import Access, context
 
 try:
     import httpx2
@@ -30,21 +30,13 @@ except ImportError:  # an optional extra: `Kube` says so
     if not TYPE_CHECKING:
         lightkube = None
 
+__all__ = ["Access", "Executed", "Kube", "kind_of"]
+
 FIELD_MANAGER = "npa"
 DEADLINE = 30.0  # seconds for one call
 _PAGE = 500  # objects per answer of a list
 
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """How one cluster is reached, and which one it is."""
-
-    cluster_id: str
-    endpoint: str  # https://host:port
-    ca_pem: str
-    token: Callable[[], str]  # asked for each call, so that a token may be renewed in between
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +51,19 @@ class Executed:
 class Kube:
     """The Kubernetes API of the cluster that an Access names."""
 
-    def __init__(self, access: Access, *, deadline: float = DEADLINE) -> None:
+    def __init__(self, access: Access, *, deadline: float = DEADLINE, manager: str = FIELD_MANAGER) -> None:
         if lightkube is None:
             raise ToolMissingError("lightkube", hint="install npa with it: pip install 'npa[kube]'")
-        self.cluster_id = access.cluster_id
-        ca = base64.b64encode(access.ca_pem.encode()).decode()  # read by lightkube, used by our transport
+        self.cluster_id, self.endpoint = access.cluster_id, access.endpoint
+        # read by lightkube, used by our transport
+        ca = base64.b64encode(access.ca_pem.encode()).decode() or None
         self._config = SingleConfig(
             context_name=access.cluster_id,
             context=models.Context(cluster=access.cluster_id, namespace="default"),
             cluster=models.Cluster(server=access.endpoint, certificate_auth_data=ca),
             user=models.User(),
         )
-        self._access = access
+        self._access, self._manager = access, manager
         self._client = self._connect(deadline)
 
     def get(self, kind: Kind, name: str, namespace: str = "") -> Lookup[Object]:
@@ -152,13 +145,11 @@ class Kube:
         self._client.close()
 
     def _connect(self, deadline: float) -> Any:
-        inner = httpx2.HTTPTransport(
-            verify=ssl.create_default_context(cadata=self._access.ca_pem), trust_env=False
-        )
+        inner = httpx2.HTTPTransport(verify=context(self._access), trust_env=False)
         return lightkube.Client(
             self._config,
             timeout=httpx2.Timeout(deadline),
-            field_manager=FIELD_MANAGER,
+            field_manager=self._manager,
             trust_env=False,
             transport=_Authorized(inner, self._access.token, deadline),
         )
@@ -202,7 +193,8 @@ if lightkube is not None or TYPE_CHECKING:
             self._inner, self._token, self._deadline = inner, token, deadline
 
         def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-            request.headers["Authorization"] = f"Bearer {self._token()}"
+            if token := self._token():
+                request.headers["Authorization"] = f"Bearer {token}"
             until = time.monotonic() + self._deadline
             response = self._inner.handle_request(request)
             if response.status_code != 101:

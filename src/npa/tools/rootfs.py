@@ -28,6 +28,7 @@ PACKAGES = (
     "openssh-client",
     "openssh-server",
     "procps",
+    "rsync",
     "sackd",
     "slurm-client",
     "slurm-wlm-jwt-plugin",
@@ -77,7 +78,8 @@ class Rootfs:
         told = hashlib.sha256()
         for part in _argv(version, Path("ROOT"), Path("SOURCES")):
             told.update(part.encode() + b"\0")
-        for source in sorted(self._sources.glob("images/*")) + sorted(self._sources.glob("native/*/*")):
+        sources = (*sorted(self._sources.glob("images/*")), *sorted(self._sources.glob("native/*/*")))
+        for source in filter(Path.is_file, sources):  # `images/kube` goes on top, into container images only
             told.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
         told.update(platform.machine().encode())
         return told.hexdigest()[:16]

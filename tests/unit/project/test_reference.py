@@ -15,7 +15,10 @@ from npa.spec import load
 SKILL = tools.SKILL.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", ["spec.md", "cli.md", "exit-codes.md", "tools.md"])
+PAGES = ("spec.md", "cli.md", "exit-codes.md", "tools.md", "kubernetes-fields.md")
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_the_reference_is_what_the_code_says(page: str) -> None:
     written = (reference.REFERENCE / page).read_text(encoding="utf-8")
 

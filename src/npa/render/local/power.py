@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from npa.cluster.model import Cluster
+from npa.health.answers import SlurmView
 from npa.health.observation import SlurmNode
-from npa.render.local.world import SlurmView
 
 _OFF = frozenset({"POWERED_DOWN", "POWERING_DOWN", "POWER_DOWN"})
 

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from npa.cluster.model import Cluster
-from npa.health.observation import SlurmNode
-from npa.plan.model import JobRef
-from npa.slurm.states import JobState
+from npa.health.answers import SlurmView
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,42 +34,6 @@ class Running:
     daemons: Mapping[str, int]  # name -> PID, of those that run
     stopped: Mapping[str, int] = field(default_factory=dict)  # as `daemons`, but halted by a signal
     linked: bool = True  # has its routes to the others, and they theirs to it
-
-
-@dataclass(frozen=True, slots=True)
-class SlurmView:
-    """slurmctld's answer."""
-
-    nodes: tuple[SlurmNode, ...]
-    jobs: tuple[JobRef, ...]
-
-    def node(self, name: str) -> SlurmNode | None:
-        """Return one node; None where slurmctld does not know it."""
-        return next((node for node in self.nodes if node.name == name), None)
-
-    def running_on(self, names: frozenset[str]) -> tuple[JobRef, ...]:
-        """Return the jobs that would end with any of these nodes; one that completes has ended already."""
-        return tuple(job for job in self.running if names.intersection(job.nodes))
-
-    @property
-    def running(self) -> tuple[JobRef, ...]:
-        """Every job that holds nodes and has not ended."""
-        return tuple(job for job in self.jobs if job.nodes and not JobState.parse(job.state).terminal)
-
-    def waiting_for(self, names: frozenset[str]) -> tuple[JobRef, ...]:
-        """Return the pending jobs that can run on none but these nodes."""
-        members: dict[str, set[str]] = {}
-        for node in self.nodes:
-            for partition in node.partitions:
-                members.setdefault(partition, set()).add(node.name)
-        return tuple(job for job in self.jobs if not job.nodes and _only_on(job, names, members))
-
-
-def _only_on(job: JobRef, names: frozenset[str], members: Mapping[str, set[str]]) -> bool:
-    if job.wants:
-        return names.issuperset(job.wants)
-    nodes = {node for partition in job.partition.split(",") for node in members.get(partition, ())}
-    return bool(nodes) and names.issuperset(nodes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from npa.cluster.model import Machine
@@ -13,6 +14,8 @@ from npa.slurm.lint.grammar import Pair, Statement
 from npa.slurm.lint.model import Conf, Node, is_default, names
 from npa.spec import nearest
 
+# A suffix changes nothing of how many there are: `gpu-[0-3].workers.example` is four addresses.
+_SUFFIX = re.compile(r"(?<=\])[A-Za-z0-9._-]+(?=,|$)")
 _COUNTED = ("NodeAddr", "NodeHostname", "Port")  # one for each node of the line, or one for all
 
 
@@ -71,7 +74,7 @@ def _counted(line: Statement) -> Iterator[Finding]:
         if pair is None:
             continue
         count = len(names(line.head.value))
-        found = names(pair.value)
+        found = names(_SUFFIX.sub("", pair.value))
         if len(found) not in (1, count):
             message = f"{len(found)} for {count} nodes"
             yield pair.says(message, "give one for each node, or one for all", at=_at(line, pair))

@@ -172,8 +172,9 @@ def check_daemon(conf: Conf | None, settings: Mapping[str, Pair]) -> Iterator[Fi
         return
     host = conf.settings.get("accountingstoragehost")
     legal = [settings[key].value for key in ("dbdhost", "dbdaddr", "dbdbackuphost") if key in settings]
-    if host and legal and host.value not in legal:
+    if host and legal and not any(_same_host(host.value, each) for each in legal):
         yield host.says(f"slurmdbd runs on {legal[0]}", f"write {legal[0]}")
+
     port, there = conf.value("AccountingStoragePort", "6819"), settings.get("dbdport")
     if there and there.value != port:
         yield there.says(f"slurm.conf looks for slurmdbd at port {port}", "make both the same")
@@ -187,3 +188,9 @@ def check_daemon(conf: Conf | None, settings: Mapping[str, Pair]) -> Iterator[Fi
         yield Finding(
             "slurmdbd.conf", 0, 0, "", message, f"add `AccountingStorageType={_DBD}` there", "warning"
         )
+
+
+def _same_host(one: str, other: str) -> bool:
+    """Say whether two names may be one host's: with its domain, and without."""
+    whole = "." in one and "." in other
+    return one == other or (not whole and one.partition(".")[0] == other.partition(".")[0])

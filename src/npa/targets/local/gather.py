@@ -11,11 +11,10 @@ from functools import partial
 from pathlib import Path
 
 from npa.errors import RefusedError, ToolError, UnknownError
-from npa.health.observation import SlurmNode
-from npa.plan.model import JobRef
+from npa.health import answers
+from npa.health.answers import SlurmView
 from npa.render.local.layout import Layout
-from npa.render.local.world import Record, Running, SlurmView, World
-from npa.slurm import replies
+from npa.render.local.world import Record, Running, World
 from npa.targets.local import record as records
 from npa.tools import container, disk, launch, proc
 from npa.tools.slurm import Slurm
@@ -143,32 +142,7 @@ def slurm_of(nodes: dict[str, Running]) -> Slurm | None:
 
 def view(slurm: Slurm) -> SlurmView:
     """Return slurmctld's nodes and jobs; raises UnknownError."""
-    nodes = tuple(
-        SlurmNode(
-            name=node.name,
-            state=node.state,
-            reason=node.reason,
-            cpus=node.cpus or 0,
-            memory_mib=node.real_memory or 0,
-            gres=node.gres,
-            cpus_allocated=node.alloc_cpus or 0,
-            partitions=node.partitions,
-        )
-        for node in replies.nodes(slurm.nodes()).rows
-    )
-    jobs = tuple(
-        JobRef(
-            id=job.id,
-            user=job.user,
-            name=job.name,
-            state=str(job.state),
-            nodes=job.nodes,
-            partition=job.partition,
-            wants=job.wants,
-        )
-        for job in replies.jobs(slurm.jobs()).rows
-    )
-    return SlurmView(nodes, jobs)
+    return answers.view(slurm.nodes(), slurm.jobs())
 
 
 def _slurm(nodes: dict[str, Running]) -> tuple[SlurmView | None, str]:

@@ -1,0 +1,59 @@
+"""What a change of an object must not do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from npa.crds.nodeset import NodeSet
+from npa.crds.rules import worker_volumes
+from npa.crds.rules.found import NODES, problem
+from npa.crds.rules.login import amount_or_none
+from npa.crds.slurmcluster import SlurmCluster
+from npa.errors import Problem
+
+
+def workers_stay_with_their_cluster(nodeset: NodeSet, old: NodeSet) -> Iterator[Problem]:
+    """Workers of one cluster do not become another's while they run."""
+    if old.cluster and nodeset.cluster != old.cluster:
+        text = f"its workers belong to cluster {old.cluster!r}"
+        yield problem("spec.clusterName", text, "make another NodeSet, and delete this one")
+
+
+def worker_claims_do_not_shrink(nodeset: NodeSet, old: NodeSet) -> Iterator[Problem]:
+    """Kubernetes makes no volume smaller."""
+    before = worker_volumes.claims(old)
+    for at, claim in worker_volumes.claims(nodeset).items():
+        yield from _shrinks(at, claim, before.get(at))
+
+
+def controller_claims_do_not_shrink(cluster: SlurmCluster, old: SlurmCluster) -> Iterator[Problem]:
+    """Kubernetes makes no volume smaller."""
+    at = f"{NODES}.controller.volumes.spool"
+    now = cluster.spec.slurm_nodes.controller.volumes.spool.volume_claim_template_spec
+    before = old.spec.slurm_nodes.controller.volumes.spool.volume_claim_template_spec
+    if now is not None:
+        yield from _shrinks(f"{at}.volumeClaimTemplateSpec", now, before)
+
+
+def state_stays_behind(cluster: SlurmCluster, old: SlurmCluster) -> Iterator[str]:
+    """Yield a warning where slurmctld would start without what it knows."""
+    now, before = (each.spec.slurm_nodes.controller.volumes.spool for each in (cluster, old))
+    moved = now.volume_source_name != before.volume_source_name
+    if moved or (now.volume_claim_template_spec is None) != (before.volume_claim_template_spec is None):
+        yield "the controller gets another spool: copy its state there first, or slurmctld forgets its jobs"
+
+
+def _shrinks(at: str, now: Mapping[str, Any], before: Mapping[str, Any] | None) -> Iterator[Problem]:
+    asked, held = _storage(now), _storage(before or {})
+    least, most = amount_or_none(held), amount_or_none(asked)
+    if least is not None and most is not None and most < least:
+        text = f"asks for {asked} where there are {held}"
+        yield problem(f"{at}.resources.requests.storage", text, f"ask for {held} or more")
+
+
+def _storage(claim: Mapping[str, Any]) -> int | str:
+    found: Any = claim
+    for key in ("resources", "requests", "storage"):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found if isinstance(found, int | str) else ""

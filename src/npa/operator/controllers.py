@@ -1,0 +1,20 @@
+"""The controllers: which decision is made about which kind of object."""
+
+from __future__ import annotations
+
+from npa.operator.keys import Controller
+from npa.reconcile import jailedconfig, nodeset, powerstate, slurmcluster, topology
+from npa.render.objects import JAILED_CONFIG, NODE_SET, POWER_STATE, SLURM_CLUSTER
+
+
+def controllers() -> tuple[Controller, ...]:
+    """Return all of them; they meet through the API server alone."""
+    return (
+        Controller(
+            "slurmcluster", SLURM_CLUSTER, lambda world, _, settings: slurmcluster.decide(world, settings)
+        ),
+        Controller("nodeset", NODE_SET, nodeset.decide),
+        Controller("topology", SLURM_CLUSTER, topology.decide),
+        Controller("powerstate", POWER_STATE, powerstate.decide),
+        Controller("jailedconfig", JAILED_CONFIG, jailedconfig.decide),
+    )

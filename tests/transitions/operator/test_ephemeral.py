@@ -1,0 +1,136 @@
+"""Workers that are there only while Slurm wants them."""
+
+from __future__ import annotations
+
+import pytest
+from tests.transitions.operator.schedule import Simulation, node_set
+from tests.transitions.operator.test_cases import ask, idle, pods, settled, until
+
+from npa.reconcile import powerstate
+from npa.reconcile.decision import PowerDown
+from npa.render.objects import dig
+from npa.slurm.lookup import Absent, Found, Unknown
+from npa.slurm.replies import SlurmNodeReply
+from npa.slurm.states import NodeState
+
+
+def elastic(replicas: int, initial: int = 0) -> Simulation:
+    simulation = Simulation(1)
+    more = {"ephemeralNodes": True, "initialNumberEphemeralNodes": initial}
+    simulation.api.create(node_set("cpu", replicas, **more))
+    until(simulation, lambda: len(simulation.slurm.nodes) == replicas and len(idle(simulation)) == initial)
+    return simulation
+
+
+def active(simulation: Simulation) -> object:
+    return dig(simulation.api.get("NodeSetPowerState", "cpu"), "spec", "activeNodes")
+
+
+def test_the_first_workers_start_unasked_and_the_others_are_only_known() -> None:
+    simulation = elastic(4, initial=2)
+
+    assert (active(simulation), pods(simulation)) == ([0, 1], ["cpu-0", "cpu-1"])
+    assert len(simulation.slurm.nodes) == 4
+
+
+def test_a_job_brings_its_workers_and_they_go_when_nobody_needs_them() -> None:
+    simulation = elastic(4)
+    simulation.slurm.submit(3, lasts=20.0)
+    until(simulation, lambda: any(job.begun for job in simulation.slurm.jobs.values()))
+
+    assert active(simulation) == [0, 1, 2]
+
+    until(simulation, lambda: not pods(simulation))
+
+    assert active(simulation) == []
+    assert simulation.broken.found == []
+
+
+def test_a_job_of_which_one_worker_fails_to_start_keeps_none_and_tries_again() -> None:
+    simulation = elastic(2)
+    simulation.machines.failing.add("cpu-1")
+    simulation.slurm.submit(2, lasts=20.0)
+    told: list[PowerDown] = []
+    for _ in range(60):
+        simulation.wait(1.0)
+        simulation.operator.poll()
+        for key in simulation.operator.watched():
+            told += [each for each in simulation.operator.look(*key).slurm if isinstance(each, PowerDown)]
+        if told:
+            break
+
+    assert {each.node for each in told} == {"cpu-0", "cpu-1"}
+    assert all(each.reason.startswith("npa: could not be started: ") for each in told)
+
+    for _ in range(300):
+        simulation.wait(1.0)
+        simulation.round()
+
+    assert len(simulation.machines.made["cpu-1"]) <= 8
+
+    simulation.machines.failing.clear()
+    until(simulation, lambda: any(job.begun for job in simulation.slurm.jobs.values()), looks=200)
+
+
+def test_workers_that_did_not_register_in_time_go_back_to_their_pool() -> None:
+    simulation = elastic(1)
+    simulation.slurm.submit(1, lasts=20.0)
+    simulation.wait(0.1)
+    node = simulation.slurm.nodes["cpu-0"]
+    node.flags = {"CLOUD", "POWERED_DOWN"}
+    node.down, node.reason = True, "ResumeTimeout reached"
+    simulation.slurm.jobs.clear()
+    until(simulation, lambda: not node.down and "POWERED_DOWN" in node.flags)
+
+    assert active(simulation) == []
+
+
+def test_a_set_that_becomes_ephemeral_keeps_its_workers() -> None:
+    simulation = settled(4)
+    simulation.slurm.submit(4, lasts=60.0)
+    simulation.wait(0.1)
+    made = {name: len(times) for name, times in simulation.machines.made.items()}
+    ask(simulation, ephemeralNodes=True, initialNumberEphemeralNodes=2)
+    for _ in range(4):
+        simulation.wait(5.0)
+        simulation.round()
+
+    assert active(simulation) == [0, 1, 2, 3]
+    assert {name: len(times) for name, times in simulation.machines.made.items()} == made
+    assert simulation.broken.found == []
+
+    ask(simulation, ephemeralNodes=False)
+    until(simulation, lambda: active(simulation) is None)
+    for _ in range(4):
+        simulation.wait(5.0)
+        simulation.round()
+
+    assert len(pods(simulation)) == 4
+
+
+def test_without_an_answer_nobody_is_switched_off() -> None:
+    simulation = elastic(3, initial=3)
+    simulation.slurm.up = False
+    for _ in range(60):
+        simulation.wait(5.0)
+        simulation.round()
+
+    assert (active(simulation), len(pods(simulation))) == ([0, 1, 2], 3)
+
+
+@pytest.mark.parametrize(
+    ("observed", "may"),
+    [
+        pytest.param(Unknown("no answer"), False, id="unknown"),
+        pytest.param(Absent(), False, id="absent"),
+        pytest.param(
+            Found(SlurmNodeReply("n", NodeState.parse("IDLE+CLOUD+POWERING_UP"))), True, id="starting"
+        ),
+        pytest.param(Found(SlurmNodeReply("n", NodeState.parse("DOWN+CLOUD"))), True, id="late"),
+        pytest.param(Found(SlurmNodeReply("n", NodeState.parse("ALLOCATED+CLOUD"))), False, id="at-work"),
+        pytest.param(Found(SlurmNodeReply("n", NodeState.parse("DOWN+CLOUD+DRAIN"))), False, id="drained"),
+    ],
+)
+def test_only_who_has_not_started_goes_back(observed: object, may: bool) -> None:
+    assert isinstance(observed, Unknown | Absent | Found)
+    assert powerstate.may_return(observed) is may
