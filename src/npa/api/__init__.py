@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
-
-from npa.errors import RefusedError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,9 +15,7 @@ if TYPE_CHECKING:
     from npa.plan.model import Event, Plan
     from npa.slurm.lint import Finding
     from npa.spec.model import SoperatorSpec
-    from npa.targets.base import Options, Summary
-    from npa.targets.local.target import LocalTarget
-    from npa.targets.nebius.target import NebiusTarget
+    from npa.targets.base import Options, Summary, Target
 
 Listener = Callable[["Event"], None]
 DEFAULT_TARGET: TargetName = "nebius"
@@ -68,9 +63,10 @@ def plan(spec: SoperatorSpec, *, target: TargetName | None = None, options: Opti
     Steps that would end running jobs without leave are in it, and `deploy` refuses them (`plan.guard`).
     Raises PreflightError, and RefusedError for a target that cannot be reached from here.
     """
+    from npa.api import places
     from npa.cluster.resolve import resolve
 
-    place = _target(target_of(spec, target))
+    place = places.of(target_of(spec, target))
     cluster = resolve(spec, place.facts(spec), target_of(spec, target))
     return place.plan(cluster, options or _options())
 
@@ -88,49 +84,47 @@ def deploy(
     `shown` is the plan that somebody agreed to: exactly it is done, or RefusedError raised when the world has
     moved on since. Raises as `plan`, and UnhealthyError when the cluster is there and not well.
     """
+    from npa.api import places
     from npa.cluster.resolve import resolve
     from npa.plan import guard
 
-    place = _target(target_of(spec, target))
+    place = places.of(target_of(spec, target))
     chosen = options or _options()
     cluster = resolve(spec, place.facts(spec), target_of(spec, target))
     agreed = shown or place.plan(cluster, chosen)
     guard.check(agreed)
     place.apply(cluster, agreed, chosen, heard)
-    return status(cluster.name)
+    return status(cluster.name, target_of(spec, target))
 
 
 def where(name: str, target: TargetName | None = None, terraform_dir: Path | None = None) -> TargetName:
-    """Return where a cluster of that name lives: a local record first, then an installation of the recipe.
+    """Return where a cluster of that name lives: a record says so, or the caller.
 
-    Raises UsageError where there are both.
+    Raises UsageError where there are several.
     """
-    from npa.errors import UsageError
+    from npa.api import places
 
     if target or terraform_dir:
         return target or "nebius"
-    here = _is_name(name) and _is_here(name)
-    there = _is_name(name) and _installed(name)
-    if here and there:
-        what = f"there are two clusters {name!r}: on this machine and at the provider"
-        raise UsageError(what, hint="say which with `--target local` or `--target nebius`")
-    return "nebius" if there else "local"
+    return places.where(name)
 
 
-def status(name: str) -> Report:
-    """Return how well a cluster on this machine is; raises NotFoundError where there is none of that name."""
+def status(name: str, target: TargetName | None = None) -> Report:
+    """Return how well a cluster is, here or on Kubernetes; raises NotFoundError where there is none."""
+    from npa.api import places
     from npa.health import assess
 
-    return assess.assess(_seen(name))
+    return assess.assess(_seen(name, places.holding(name, target)))
 
 
 def explain_node(name: str, node: str) -> Explanation:
     """Return why a node is as it is; raises NotFoundError where there is none of that name."""
+    from npa.api import places
     from npa.health import explain_node
     from npa.targets.local import explain
     from npa.targets.local.paths import Paths
 
-    seen = _seen(name)
+    seen = _seen(name, places.here(name))
     return explain_node.explain_node(explain.node(Paths.here().layout(name), seen, node))
 
 
@@ -140,6 +134,7 @@ def explain_job(name: str, job: str) -> tuple[Explanation, ...]:
     Raises UsageError for what is no job id, NotFoundError for a job that nobody knows, and UnknownError where
     that cannot be told.
     """
+    from npa.api import places
     from npa.errors import UsageError
     from npa.health import explain_job
     from npa.slurm import job_id
@@ -150,13 +145,15 @@ def explain_job(name: str, job: str) -> tuple[Explanation, ...]:
         wanted = job_id.parse(job)
     except ValueError as error:
         raise UsageError(str(error), hint="write it as squeue does: `12`, `12_3`, `12+1`") from error
-    seen = _seen(name)
+    seen = _seen(name, places.here(name))
     return explain_job.explain_job(explain.job(Paths.here().layout(name), seen, wanted))
 
 
-def plan_destroy(name: str, *, options: Options | None = None) -> Plan:
+def plan_destroy(name: str, *, options: Options | None = None, target: TargetName | None = None) -> Plan:
     """Return the steps that leave nothing of a cluster, naming the jobs that would die."""
-    return _local().plan_destroy(name, options or _options())
+    from npa.api import places
+
+    return places.holding(name, target).plan_destroy(name, options or _options())
 
 
 def destroy(
@@ -165,14 +162,16 @@ def destroy(
     shown: Plan | None = None,
     options: Options | None = None,
     heard: Listener = lambda _: None,
+    target: TargetName | None = None,
 ) -> Plan:
     """Remove a cluster and all it owns but the cached image; returns the plan that was carried out.
 
     Raises DestructiveError when running jobs would end and `options.force` is off.
     """
+    from npa.api import places
     from npa.plan import guard
 
-    place = _local()
+    place = places.holding(name, target)
     agreed = shown or place.plan_destroy(name, options or _options())
     guard.check(agreed, hint=guard.DESTROY_HINT)
     place.destroy(name, agreed, options or _options(), heard)
@@ -184,27 +183,19 @@ def watch(name: str, heard: Listener, stopped: Callable[[], bool]) -> None:
 
     Raises NotFoundError where there is no cluster of that name.
     """
+    from npa.api import places
     from npa.targets.local import watch as watcher
 
-    place = _local()
+    place = places.here(name)
     place.inspect(name)
     watcher.watch(lambda choose: place.repair(name, choose, heard), heard, stopped)
 
 
 def clusters() -> tuple[Summary, ...]:
-    """Return the clusters that this machine knows: its own, and installations of the recipe, by name."""
-    from npa.errors import PreflightError
+    """Return the clusters that this machine knows: its own, those on Kubernetes and at the provider."""
+    from npa.api import places
 
-    try:
-        remote = tuple(_nebius().list())
-    except PermissionError:
-        remote = ()  # somebody else's folder; this machine's own clusters are left
-    try:
-        return (*_local().list(), *remote)
-    except PreflightError:
-        if not remote:
-            raise
-        return remote  # nobody needs to be root for these
+    return places.every()
 
 
 def execute(name: str, node: str, argv: Sequence[str], *, root: str = "", network: str = "cluster") -> int:
@@ -213,30 +204,39 @@ def execute(name: str, node: str, argv: Sequence[str], *, root: str = "", networ
     `root` is "jail" or "daemons"; "" chooses the jail on login and worker nodes. `network` "host" keeps this
     machine's own network, so that packages can be fetched.
     """
-    return _local().execute(name, node, argv, root=root, network=network)
+    from npa.api import places
+
+    return places.holding(name).execute(name, node, argv, root=root, network=network)
 
 
 def ssh(name: str, user: str, argv: Sequence[str] = ()) -> int:
     """Log in to the login node with the machine's ssh client and return its exit code."""
-    return _local().ssh(name, user, argv)
+    from npa.api import places
+
+    return places.holding(name).ssh(name, user, argv)
 
 
 def proxy(name: str, node: str, port: int) -> None:
     """Connect stdin and stdout to a port of a node, for ssh's ProxyCommand."""
-    _local().proxy(name, node, port)
+    from npa.api import places
+
+    places.here(name).proxy(name, node, port)
 
 
 def logs(name: str, node: str, *, lines: int = 100, follow: bool = False) -> Iterator[str]:
     """Return the last lines of a node's daemon logs, each prefixed by its daemon, then what is added."""
-    return _local().logs(name, node, lines=lines, follow=follow)
+    from npa.api import places
+
+    return places.holding(name).logs(name, node, lines=lines, follow=follow)
 
 
-def _seen(name: str) -> Observation:
+def _seen(name: str, place: Target) -> Observation:
     from npa.errors import NotFoundError
 
-    seen = _local().inspect(name)
+    seen = place.inspect(name)
     if seen.state == "absent":
-        raise NotFoundError(f"no cluster {name!r} on this machine", hint="see `npa soperator list`")
+        where = "on this machine" if seen.target == "local" else f"on {seen.target}"
+        raise NotFoundError(f"no cluster {name!r} {where}", hint="see `npa soperator list`")
     return seen
 
 
@@ -244,48 +244,3 @@ def _options() -> Options:
     from npa.targets.base import Options
 
     return Options()
-
-
-def _local() -> LocalTarget:
-    from npa.targets.local.target import LocalTarget
-
-    return LocalTarget.here()
-
-
-def _nebius() -> NebiusTarget:
-    from npa.api import nebius
-
-    return nebius.target()
-
-
-def _installed(name: str) -> bool:
-    """Say whether we have an installation of the recipe; none is ours in a folder that we may not read."""
-    try:
-        return _nebius().has(name)
-    except PermissionError:
-        return False
-
-
-def _is_here(name: str) -> bool:
-    """Say whether this machine has a record of a cluster, or will not tell: then its target says why."""
-    from pathlib import Path
-
-    from npa.targets.local.paths import Paths
-
-    try:
-        return Path(Paths.here().layout(name).record).exists()
-    except PermissionError:
-        return True
-
-
-def _is_name(name: str) -> bool:
-    return bool(re.fullmatch(r"[a-z0-9][a-z0-9-]{0,62}", name))
-
-
-def _target(name: TargetName) -> LocalTarget:
-    if name == "local":
-        return _local()
-    raise RefusedError(
-        f"target {name!r} cannot be deployed like this",
-        hint="add `--target local` to run the same spec on this machine",
-    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from npa.cli import agreement, asked_for, request, screen, telling
+from npa.cli import kube_options as kube
 from npa.cli import nebius_options as nebius
 from npa.cli.options import (
     DryRun,
@@ -49,11 +50,24 @@ def plan(
     prices: nebius.Prices = None,
     project: nebius.Project = "",
     terraform_dir: nebius.TerraformDir = None,
+    kubeconfig: kube.Kubeconfig = None,
+    context: kube.Context = "",
+    namespace: kube.Namespace = None,
+    slurm_image: kube.SlurmImage = None,
+    jail_image: kube.JailImage = None,
+    operator_image: kube.OperatorImage = "",
+    pull_policy: kube.Pull = None,
+    storage_class: kube.StorageClass = None,
+    jail_size: kube.JailSize = None,
+    jail_path: kube.JailPath = None,
+    login_service: kube.Service = None,
+    cgroup_version: kube.Cgroup = None,
+    operator: kube.Operator = True,
     output: OutputKind = "text",
 ) -> None:
     """Show what a deploy would do, step by step with reasons; changes nothing.
 
-    On Nebius it shows what the spec asks for, safe to show to anybody, and asks nobody; `--check` asks the
+    For Nebius it shows what the spec asks for, safe to show to anybody, and asks nobody; `--check` asks the
     provider whether it fits and what it costs.
 
     \b
@@ -61,14 +75,33 @@ def plan(
     npa soperator plan --spec cluster.yaml --target local --out p && npa soperator deploy --plan p
     npa soperator plan --spec cluster.yaml --check --prices prices.yaml
     """
+    from npa.api import places
+
     asked = asked_for.request(spec, target, (force, force_step), wait_for_jobs)
     given = nebius.gathered(asked.target, prices=prices, project=project, terraform_dir=terraform_dir)
+    reached = kube.gathered(
+        asked.target,
+        kubeconfig=kubeconfig,
+        context=context,
+        namespace=namespace,
+        slurm_image=slurm_image,
+        jail_image=jail_image,
+        operator_image=operator_image,
+        pull_policy=pull_policy,
+        storage_class=storage_class,
+        jail_size=jail_size,
+        jail_path=jail_path,
+        service=login_service,
+        cgroup=cgroup_version,
+        with_operator=operator,
+    )
     if check:
         _check(asked, given, output)
-    elif asked.target != "local":
+    elif asked.target == "nebius":
         _show_public(asked, out, output)
     else:
-        made = asked_for.planned(asked)
+        with places.reaching(reached):
+            made = asked_for.planned(asked)
         _show(asked, made, out, output)
         _refuse_shown(made, output)
 
@@ -95,6 +128,19 @@ def deploy(
     backend: nebius.Backend = None,
     monitoring_definitions: nebius.Definitions = None,
     private_endpoint: nebius.Private = False,
+    kubeconfig: kube.Kubeconfig = None,
+    context: kube.Context = "",
+    namespace: kube.Namespace = None,
+    slurm_image: kube.SlurmImage = None,
+    jail_image: kube.JailImage = None,
+    operator_image: kube.OperatorImage = "",
+    pull_policy: kube.Pull = None,
+    storage_class: kube.StorageClass = None,
+    jail_size: kube.JailSize = None,
+    jail_path: kube.JailPath = None,
+    login_service: kube.Service = None,
+    cgroup_version: kube.Cgroup = None,
+    operator: kube.Operator = True,
     output: OutputKind = "text",
 ) -> None:
     """Make the cluster what the spec asks for: shows the plan, asks, does it, and reports.
@@ -107,6 +153,8 @@ def deploy(
     npa soperator deploy --spec - --target local --yes < cluster.yaml
     npa soperator deploy --spec cluster.yaml --project lab
     """
+    from npa.api import places
+
     asked = _asked(spec, target, plan_file, (force, force_step), wait_for_jobs)
     given = nebius.gathered(
         asked.target,
@@ -127,14 +175,28 @@ def deploy(
     if asked.target == "nebius":
         _deploy_nebius(asked, given, yes, dry_run, output)
         return
-    if dry_run and asked.target != "local":
-        _show_public(asked, None, output)
-        return
-    agreed = asked_for.planned(asked)
-    if dry_run:
-        _show(asked, agreed, None, output)
-    else:
-        _deploy(asked, agreed, yes, output)
+    reached = kube.gathered(
+        asked.target,
+        kubeconfig=kubeconfig,
+        context=context,
+        namespace=namespace,
+        slurm_image=slurm_image,
+        jail_image=jail_image,
+        operator_image=operator_image,
+        pull_policy=pull_policy,
+        storage_class=storage_class,
+        jail_size=jail_size,
+        jail_path=jail_path,
+        service=login_service,
+        cgroup=cgroup_version,
+        with_operator=operator,
+    )
+    with places.reaching(reached):
+        agreed = asked_for.planned(asked)
+        if dry_run:
+            _show(asked, agreed, None, output)
+        else:
+            _deploy(asked, agreed, yes, output)
 
 
 def _asked(

@@ -46,7 +46,7 @@ def status(
         from npa.cli import recipe
 
         recipe.status(cluster, given, output)
-    report = api.status(cluster)
+    report = api.status(cluster, place)
     if output == "json":
         screen.document(text.to_dict(report))
     else:

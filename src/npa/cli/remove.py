@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npa.cli import agreement, look, request, screen, telling
 from npa.cli import nebius_options as nebius
-from npa.cli.options import DryRun, Force, Name, NameOption, Output, OutputKind, TargetName, Yes
+from npa.cli.options import DryRun, Force, Name, NameOption, Output, OutputKind, Place, TargetName, Yes
 
 DESTROY_VERSION = "npa.soperator.destroy/v1"
 
@@ -54,10 +54,10 @@ def destroy(
         else:
             recipe.destroy(cluster, given, yes, force, output)
         return
-    _destroy(cluster, yes, dry_run, force, output)
+    _destroy(cluster, place, yes, dry_run, force, output)
 
 
-def _destroy(cluster: str, yes: bool, dry_run: bool, force: bool, output: Output) -> None:
+def _destroy(cluster: str, place: Place, yes: bool, dry_run: bool, force: bool, output: Output) -> None:
     from npa import api
     from npa.plan import codec, guard, text
     from npa.targets.base import Options
@@ -65,7 +65,7 @@ def _destroy(cluster: str, yes: bool, dry_run: bool, force: bool, output: Output
     person = not yes and not dry_run
     # A person is shown the jobs and answers for them; a script has to say so beforehand.
     options = Options(force=force or person)
-    agreed = api.plan_destroy(cluster, options=options)
+    agreed = api.plan_destroy(cluster, options=options, target=place)
     if dry_run:
         command = f"npa soperator destroy {cluster}"
         if output == "json":
@@ -78,7 +78,7 @@ def _destroy(cluster: str, yes: bool, dry_run: bool, force: bool, output: Output
     if agreed.steps:
         agreement.agree(f"destroy cluster {cluster}{telling.ending(agreed)}?", yes)
         with telling.progress(agreed) as heard:
-            api.destroy(cluster, shown=agreed, options=options, heard=heard)
+            api.destroy(cluster, shown=agreed, options=options, heard=heard, target=place)
     following = "npa soperator list"
     if output == "json":
         screen.document(

@@ -159,26 +159,25 @@ def test_a_plan_without_a_provider_is_public(tmp_path: Path, capsys: pytest.Capt
     assert "secret-id" not in out + err
 
 
-@pytest.mark.parametrize("target", ["kubernetes"])
-def test_a_dry_run_without_a_provider_is_the_same_plan(
-    spec: str, target: str, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("verb", ["plan", "deploy"])
+def test_a_kubernetes_that_nobody_names_is_told(
+    verb: str, spec: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main(["soperator", "plan", "-f", spec, "--target", target])
-    planned = capsys.readouterr()
-
-    code = main(["soperator", "deploy", "-f", spec, "--target", target, "--dry-run"])
-
-    assert (code, capsys.readouterr()) == (0, planned)
-
-
-def test_a_target_that_cannot_be_deployed_says_what_can(
-    spec: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code = main(["soperator", "deploy", "-f", spec, "--target", "kubernetes", "--yes"])
+    monkeypatch.setenv("NPA_STATE_DIR", str(tmp_path))
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    code = main(["soperator", verb, "-f", spec, "--target", "kubernetes"])
 
     out, err = capsys.readouterr()
-    assert (code, out) == (3, "")
-    assert "--target local" in err
+    assert (code, out) == (1, "")
+    assert f"{tmp_path}/none: no such file or directory" in err
+    assert "hint: name one: --kubeconfig" in err
+
+
+def test_options_of_kubernetes_are_refused_elsewhere(spec: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["soperator", "plan", "-f", spec, "--target", "local", "--jail-path", "/srv"])
+
+    assert code == 2
+    assert "only for target kubernetes, and this one is local: jail_path" in capsys.readouterr().err
 
 
 def test_there_is_no_plan_file_of_a_public_plan(

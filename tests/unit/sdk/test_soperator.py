@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import npa
-from npa.errors import RefusedError, SpecError
+from npa.errors import KubeError, SpecError
 from npa.sdk import soperator
 from npa.spec import model
 
@@ -63,8 +63,11 @@ def test_a_spec_made_in_python_is_checked_too() -> None:
         soperator.plan(soperator.SoperatorSpec(name="lab", workers=(pool,)))
 
 
-def test_a_target_that_cannot_be_deployed_is_refused() -> None:
-    with pytest.raises(RefusedError, match="kubernetes"):
+def test_a_kubernetes_that_nobody_names_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NPA_STATE_DIR", str(tmp_path))
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+
+    with pytest.raises(KubeError, match="none: no such file or directory"):
         soperator.deploy(soperator.spec_from_mapping(MAPPING), "kubernetes")
 
 

@@ -1,0 +1,79 @@
+"""Options of the kubernetes target alone, each declared once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from npa.errors import UsageError
+
+if TYPE_CHECKING:
+    from npa.targets.kubernetes.options import KubeOptions
+
+Kubeconfig = Annotated[
+    Path | None,
+    typer.Option("--kubeconfig", metavar="PATH", help="Kubernetes: how it is reached; else $KUBECONFIG."),
+]
+Context = Annotated[
+    str, typer.Option("--context", metavar="NAME", help="Kubernetes: a context of the kubeconfig.")
+]
+Namespace = Annotated[
+    str | None, typer.Option("--namespace", metavar="NAME", help="Kubernetes: where the cluster is [slurm].")
+]
+SlurmImage = Annotated[
+    str | None,
+    typer.Option("--slurm-image", metavar="IMAGE", help="Kubernetes: of every daemon; $NPA_SLURM_IMAGE."),
+]
+JailImage = Annotated[
+    str | None,
+    typer.Option("--jail-image", metavar="IMAGE", help="Kubernetes: what fills the jail; $NPA_JAIL_IMAGE."),
+]
+OperatorImage = Annotated[
+    str,
+    typer.Option(
+        "--operator-image", metavar="IMAGE", help="Kubernetes: of the operator; $NPA_OPERATOR_IMAGE."
+    ),
+]
+Pull = Annotated[
+    Literal["IfNotPresent", "Always", "Never"] | None,
+    typer.Option("--pull-policy", help="Kubernetes: when images are fetched."),
+]
+StorageClass = Annotated[
+    str | None,
+    typer.Option("--storage-class", metavar="NAME", help="Kubernetes: of all claims; else the default one."),
+]
+JailSize = Annotated[
+    str | None, typer.Option("--jail-size", metavar="SIZE", help="Kubernetes: of the jail's claim [100Gi].")
+]
+JailPath = Annotated[
+    str | None,
+    typer.Option(
+        "--jail-path", metavar="DIR", help="Kubernetes: folder that all nodes share, in the place of claims."
+    ),
+]
+Service = Annotated[
+    Literal["LoadBalancer", "NodePort", "ClusterIP"] | None,
+    typer.Option("--login-service", help="Kubernetes: how the login nodes are reached [LoadBalancer]."),
+]
+Cgroup = Annotated[
+    Literal["v1", "v2"] | None,
+    typer.Option("--cgroup-version", help="Kubernetes: of the nodes [v2]."),
+]
+Operator = Annotated[
+    bool,
+    typer.Option("--operator/--no-operator", help="Kubernetes: install the operator where there is none."),
+]
+
+
+def gathered(target: str, **given: Any) -> KubeOptions:
+    """Return the options; raises UsageError where some are given and the cluster is elsewhere."""
+    from npa.targets.kubernetes.options import KubeOptions
+
+    options, default = KubeOptions(**given), KubeOptions()
+    if target != "kubernetes" and options != default:
+        names = sorted(name for name in given if getattr(options, name) != getattr(default, name))
+        what = f"only for target kubernetes, and this one is {target}: {', '.join(names)}"
+        raise UsageError(what, hint="leave them away, or add `--target kubernetes`")
+    return options
