@@ -105,7 +105,7 @@ class Deployment:
                 return
             told = "; ".join(waiting)
             if told != last:
-                self._heard(Event("progress", step.key, told[:200]))
+                self._note(step, told[:300])
                 last = told
             if time.monotonic() > deadline:
                 hint = f"npa soperator status {self._cluster.name}"
