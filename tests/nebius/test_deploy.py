@@ -448,9 +448,11 @@ def test_what_an_apply_made_and_nobody_could_record_is_a_result_of_its_own(cloud
 
 
 def test_an_installation_keeps_its_recipe_until_it_is_moved_as_the_refusal_says(cloud: Cloud) -> None:
+    extra = "soperator/installations/example/extra.tf"
+    old = cloud.release({extra: "# only here\n"})
     quickly(cloud)
-    old = cloud.outside.pin
-    new = cloud.release({"soperator/VERSION": "4.1.7-1\n"})
+    new = cloud.release({"soperator/VERSION": "4.1.7-1\n"}, without=extra)
+    assert (cloud.installation / "extra.tf").exists()
     assert cloud.outside.pin == new
     assert quickly(cloud)["status"] == "ready"  # a newer npa, whose pin is another
     record = records.load_sidecar(cloud.installation)
@@ -467,3 +469,4 @@ def test_an_installation_keeps_its_recipe_until_it_is_moved_as_the_refusal_says(
     record = records.load_sidecar(cloud.installation)
     assert record is not None
     assert record.ref == new
+    assert not (cloud.installation / "extra.tf").exists()
