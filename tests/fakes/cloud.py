@@ -130,8 +130,10 @@ class Cloud:
             pin=self._recipe.pin,
         )
 
-    def release(self, files: Mapping[str, str]) -> str:
+    def release(self, files: Mapping[str, str], without: str = "") -> str:
         """Have the recipe's repository move on, and npa pin what is there then."""
+        if without:
+            (self._recipe.path / without).unlink()
         self._recipe = replace(self._recipe, pin=repository.commit(self._recipe.path, dict(files), "next"))
         return self._recipe.pin
 

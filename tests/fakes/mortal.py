@@ -73,7 +73,7 @@ case $1 in
   made) printf %s "$4" > .new.$3; mv .new.$3 provider/$2/$3 ;;
   gone) rm -f provider/$2/$3 ;;
 esac
-if [ "$(cat kill)" = "$1 $2#1" ]; then : > kill; kill -9 $(cat pid); fi
+if [ "$(cat kill)" = "$1 $2#1" ]; then : > kill; kill -9 $(cat pid) || true; fi
 while [ -e hold ]; do sleep 0.05; done
 """
 

@@ -141,7 +141,7 @@ def deploy(cloud: Cloud, **more: Any) -> str:
 
     outside = replace(cloud.outside, terraform=impatient)
     found = NebiusTarget(outside).deploy(
-        clouds.spec(), NebiusOptions(**more), lambda *_: None, lambda _: None
+        clouds.spec(), NebiusOptions(**{"fixes": False, **more}), lambda *_: None, lambda _: None
     )
     return str(found["status"])
 
@@ -250,7 +250,7 @@ def test_a_store_that_is_lost_during_an_apply_leaves_a_state_that_is_not_forgott
     assert store.process
     with serve(tmp_path, store, f"kill -9 {store.process.pid}") as cloud:
         with pytest.raises(ToolError):
-            deploy(cloud, backend=backend(tmp_path, store.url))
+            deploy(cloud, backend=backend(tmp_path, store.url), fixes=True)
         assert (cloud.installation / "errored.tfstate").exists()
         store.process.wait()
         store.start()  # empty: what it held is lost

@@ -59,6 +59,11 @@ def deploy(cloud: Cloud, spec: Any = None, *, plans: list[Plan] | None = None, *
     )
 
 
+def quickly(cloud: Cloud, spec: Any = None, **more: Any) -> dict[str, Any]:
+    """Deploy in one plan."""
+    return deploy(cloud, spec, fixes=False, **more)
+
+
 def pools(**sizes: int) -> SoperatorSpec:
     return clouds.spec(workers=tuple(WorkerPoolSpec(name=name, size=size) for name, size in sizes.items()))
 
@@ -157,10 +162,10 @@ def test_a_project_that_is_elsewhere_is_refused(cloud: Cloud) -> None:
 
 
 def test_a_pool_grows_in_place_and_says_so(cloud: Cloud) -> None:
-    deploy(cloud)
+    quickly(cloud)
     cloud.slurm.workers.append("cpu-2")
     plans: list[Plan] = []
-    deploy(cloud, pools(cpu=3), plans=plans)
+    quickly(cloud, pools(cpu=3), plans=plans)
 
     steps = {step.subject: step.reason for plan in plans for step in plan.steps}
     assert any("grows from 2 nodes to 3 nodes" in reason for reason in steps.values()), steps
@@ -207,18 +212,18 @@ def test_gpus_that_fail_leave_a_degraded_cluster(tmp_path: Path) -> None:
 
 
 def test_an_installation_without_its_record_is_not_destroyed(cloud: Cloud) -> None:
-    deploy(cloud)
+    quickly(cloud)
     records.forget_sidecar(cloud.installation)
 
     with pytest.raises(OwnershipError, match="no record"):
         destroy(cloud)
     with pytest.raises(OwnershipError, match="has no record"):
-        deploy(cloud)
+        quickly(cloud)
     assert len(cloud.ids("clusters")) == 1
 
 
 def test_a_destroy_with_a_lost_state_ends_what_is_recorded_and_says_what_is_unknown(cloud: Cloud) -> None:
-    deploy(cloud)
+    quickly(cloud)
     for left in cloud.installation.glob("terraform.tfstate*"):
         left.unlink()
 
@@ -232,7 +237,7 @@ def test_a_destroy_with_a_lost_state_ends_what_is_recorded_and_says_what_is_unkn
 
 
 def test_what_a_destroy_ends_is_shown_with_its_jobs(cloud: Cloud) -> None:
-    deploy(cloud)
+    quickly(cloud)
     cloud.slurm.jobs = [JOB]
     plan = NebiusTarget(cloud.outside).plan_destroy("quick", NebiusOptions(), force=False)
 
@@ -242,7 +247,7 @@ def test_what_a_destroy_ends_is_shown_with_its_jobs(cloud: Cloud) -> None:
 
 
 def test_status_without_state_or_provider_says_what_is_unknown(cloud: Cloud) -> None:
-    deploy(cloud)
+    quickly(cloud)
     (cloud.installation / "terraform.tfstate").unlink()
     cloud.provider.faults["ClusterService/Get"] = fake.Fault(grpc.StatusCode.UNAVAILABLE)
     seen = NebiusTarget(cloud.outside).status("quick", NebiusOptions())
@@ -291,7 +296,7 @@ def test_disks_for_images_that_are_there_are_not_asked_for_again(tmp_path: Path)
     pool = WorkerPoolSpec(name="cpu", size=2, docker_cache=True)
     wanted = clouds.spec(workers=(pool,))
     with clouds.serve(tmp_path, wanted) as cloud:
-        deploy(cloud, wanted)
+        quickly(cloud, wanted)
         cloud.provider.held["quotas"] = [
             fake.allowance(need.quota, need.amount, need.amount, unit=clouds.unit(need.unit))
             for need in quotas.needs(wanted)
@@ -359,12 +364,12 @@ def test_a_state_that_is_kept_elsewhere_is_found_again(cloud: Cloud, tmp_path: P
     kept = tmp_path / "elsewhere.tfstate"
     backend = tmp_path / "backend.tf"
     backend.write_text(f'terraform {{\n  backend "local" {{\n    path = "{kept}"\n  }}\n}}\n')
-    deploy(cloud, backend=backend)
+    quickly(cloud, backend=backend)
 
     assert kept.exists()
     assert not (cloud.installation / "terraform.tfstate").exists()
     cloud.commands.clear()
-    assert deploy(cloud)["status"] == "ready"
+    assert quickly(cloud)["status"] == "ready"
     assert "apply" not in cloud.commands
     assert destroy(cloud)["status"] == "destroyed"
 
@@ -377,24 +382,24 @@ def test_a_dry_run_shows_terraform_s_plan_and_applies_nothing(cloud: Cloud) -> N
     assert "module.k8s.terraform_data.this" in " ".join(step.subject for step in first.plan.steps)
     assert cloud.ids("clusters") == []
 
-    deploy(cloud)
+    quickly(cloud)
     cloud.commands.clear()
     shown = target.planned(pools(cpu=1), NebiusOptions(), lambda _: None)
     assert isinstance(shown.refusal, DestructiveError)
     assert any("would shrink from 2 nodes to 1 node" in step.reason for step in shown.plan.steps)
     assert "apply" not in cloud.commands
-    assert deploy(cloud)["status"] == "ready"
+    assert quickly(cloud)["status"] == "ready"
 
 
 def test_c67_a_smaller_jail_is_refused_before_anything_is_planned(cloud: Cloud) -> None:
-    deploy(cloud, clouds.spec(jail_size_gib=1024))
+    quickly(cloud, clouds.spec(jail_size_gib=1024))
     cloud.commands.clear()
     with pytest.raises(RefusedError, match="jail has 1024 GiB and cannot shrink to 1000 GiB"):
-        deploy(cloud, clouds.spec(jail_size_gib=1000))
+        quickly(cloud, clouds.spec(jail_size_gib=1000))
     assert "plan" not in cloud.commands
 
     plans: list[Plan] = []
-    deploy(cloud, clouds.spec(jail_size_gib=2048), plans=plans)
+    quickly(cloud, clouds.spec(jail_size_gib=2048), plans=plans)
     (grown,) = [step for plan in plans for step in plan.steps if "jail" in step.subject]
     assert (grown.verb, grown.diff.splitlines()[0]) == (
         "reconfigure",
@@ -403,13 +408,13 @@ def test_c67_a_smaller_jail_is_refused_before_anything_is_planned(cloud: Cloud) 
 
 
 def test_c68_an_operator_does_not_go_back(cloud: Cloud) -> None:
-    deploy(cloud)
+    quickly(cloud)
     history = {"history": [{"chartVersion": "4.1.7+x"}]}
     cloud.kube.put(HELM_RELEASE, "flux-system-soperator", "flux-system", status=history)
     cloud.commands.clear()
 
     with pytest.raises(RefusedError, match=r"operator cannot go back from 4\.1\.7 to 4\.1\.6"):
-        deploy(cloud)
+        quickly(cloud)
     assert cloud.commands == ["state"]
 
 
@@ -425,7 +430,7 @@ def test_what_an_apply_made_and_nobody_could_record_is_a_result_of_its_own(cloud
 
     cloud.after = unreadable
     with pytest.raises(SoperatorStateCaptureError) as failed:
-        deploy(cloud)
+        quickly(cloud)
 
     document, code = failure.described(failed.value)
     assert (code, document["status"], document["deployment_status"]) == (
@@ -438,27 +443,30 @@ def test_what_an_apply_made_and_nobody_could_record_is_a_result_of_its_own(cloud
     record = records.load_sidecar(cloud.installation)
     assert record is not None
     assert record.cluster_id == ""  # the record before the apply is kept
-    assert deploy(cloud)["status"] == "ready"
+    assert quickly(cloud)["status"] == "ready"
     assert [records.load_sidecar(cloud.installation).cluster_id] == cloud.ids("clusters")  # type: ignore[union-attr]
 
 
 def test_an_installation_keeps_its_recipe_until_it_is_moved_as_the_refusal_says(cloud: Cloud) -> None:
-    deploy(cloud)
-    old = cloud.outside.pin
-    new = cloud.release({"soperator/VERSION": "4.1.7-1\n"})
+    extra = "soperator/installations/example/extra.tf"
+    old = cloud.release({extra: "# only here\n"})
+    quickly(cloud)
+    new = cloud.release({"soperator/VERSION": "4.1.7-1\n"}, without=extra)
+    assert (cloud.installation / "extra.tf").exists()
     assert cloud.outside.pin == new
-    assert deploy(cloud)["status"] == "ready"  # a newer npa, whose pin is another
+    assert quickly(cloud)["status"] == "ready"  # a newer npa, whose pin is another
     record = records.load_sidecar(cloud.installation)
     assert record is not None
     assert record.ref == old
 
     with pytest.raises(SourceError, match=f"made with the recipe at {old}") as refused:
-        deploy(cloud, ref=new)
+        quickly(cloud, ref=new)
     commands = refused.value.hint.partition("to move it: ")[2].partition(", then")[0]
     subprocess.run(commands, shell=True, check=True, capture_output=True)
     shown = NebiusTarget(cloud.outside).planned(clouds.spec(), NebiusOptions(ref=new), lambda _: None)
     assert shown.refusal is None
-    assert deploy(cloud, ref=new)["status"] == "ready"
+    assert quickly(cloud, ref=new)["status"] == "ready"
     record = records.load_sidecar(cloud.installation)
     assert record is not None
     assert record.ref == new
+    assert not (cloud.installation / "extra.tf").exists()

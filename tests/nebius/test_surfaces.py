@@ -103,7 +103,7 @@ RESULT_KEYS = (
 def test_what_is_refused_is_one_document_and_its_approval_works(
     cloud: Cloud, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(capsys, "deploy", "-f", spec_file(tmp_path), "--yes")[0] == 0
+    assert run(capsys, "deploy", "-f", spec_file(tmp_path), "--yes", "--skip-fixes")[0] == 0
     code, out, _ = run(capsys, "deploy", "-f", spec_file(tmp_path, 1), "--yes", "-o", "json")
     error = json.loads(out)["error"]
     assert (code, error["code"]) == (3, "destructive")
@@ -116,21 +116,10 @@ def test_what_is_refused_is_one_document_and_its_approval_works(
     assert (code, json.loads(out)["status"]) == (0, "ready"), err
 
 
-def test_a_destroy_that_does_not_end_is_told_by_its_exit_code(
-    cloud: Cloud, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(capsys, "deploy", "-f", spec_file(tmp_path), "--yes")[0] == 0
-    for left in cloud.installation.glob("terraform.tfstate*"):
-        left.unlink()
-
-    code, out, _ = run(capsys, "destroy", "quick", "--yes", "-o", "json")
-    assert (code, json.loads(out)["error"]["report"]["status"]) == (1, "destroy-incomplete")
-
-
 def test_the_source_alone_is_verified_for_a_destroy(
     cloud: Cloud, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(capsys, "deploy", "-f", spec_file(tmp_path), "--yes")[0] == 0
+    assert run(capsys, "deploy", "-f", spec_file(tmp_path), "--yes", "--skip-fixes")[0] == 0
     cloud.provider.calls.clear()
     cloud.commands.clear()
     code, out, _ = run(capsys, "destroy", "quick", "--source-preflight-only", "-o", "json")
@@ -142,12 +131,7 @@ def test_the_source_alone_is_verified_for_a_destroy(
     assert len(cloud.ids("clusters")) == 1
     assert records.load_sidecar(cloud.installation) is not None
 
-
-def test_a_changed_source_is_refused_for_a_destroy_before_anybody_is_asked(
-    cloud: Cloud, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(capsys, "deploy", "-f", spec_file(tmp_path), "--yes")[0] == 0
-    cloud.provider.calls.clear()
+    # A source that somebody changed is refused before anybody is asked.
     (cloud.installation.parents[1] / "modules/cleanup/main.tf").write_text("# gone\n")
     code, out, _ = run(capsys, "destroy", "quick", "--source-preflight-only", "-o", "json")
 

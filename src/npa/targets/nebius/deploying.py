@@ -160,7 +160,7 @@ def _opened(
         Teller(heard).note(str(seen.preflight.cost))
         preflight.refuse(seen.preflight)
         world.require_no_twin(provider, spec.name, seen.who, state)
-        folder = _prepared(want, place, seen, backend)
+        folder = _prepared(want, place, seen, backend, record.ref if record else "")
         runs = _runs(outside, provider, seen.who, record, Teller(heard, folder, want.key))
         known = _record(outside, want, seen, record)
         yield Deployment(runs, cluster, want.adapter, options, known, want.release, agree), seen
@@ -172,7 +172,7 @@ def _given(options: NebiusOptions, name: str) -> Path | None:
     return given.expanduser().resolve() / "installations" / name if given else None
 
 
-def _prepared(want: Asked, place: Place, found: World, backend: str) -> Path:
+def _prepared(want: Asked, place: Place, found: World, backend: str, before: str) -> Path:
     order = tuple(dict.fromkeys(_pool(want.spec, each.pool) for each in states.read(found.state).node_groups))
     resolved = tfvars.Resolved(want.key.record, found.preflight.capacity.ids, order)
     folder = installation.prepare(
@@ -181,6 +181,7 @@ def _prepared(want: Asked, place: Place, found: World, backend: str) -> Path:
         region=found.who.region,
         default_apparmor=want.spec.use_default_apparmor_profile,
         tfvars=tfvars.render(want.spec, resolved, want.adapter.variables),
+        before=before,
     )
     records.forget_ended(folder)
     if backend:

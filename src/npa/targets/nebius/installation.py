@@ -34,10 +34,12 @@ def prepare(
     region: str,
     default_apparmor: bool,
     tfvars: str,
+    before: str = "",
     git: Git | None = None,
 ) -> Path:
     """Make the installation's folder ready for Terraform and return it.
 
+    `before` is the commit that it was made with: what that one's example has and the new one's has not goes.
     Everything is read and decided before the first write. Raises SourceError where the source is not as
     verified, OwnershipError where the folder is somebody else's.
     """
@@ -49,6 +51,7 @@ def prepare(
         copied = tuple(_copied(place, contract, git or Git(place.repository), region))
         if not any(each.path.name == PROVIDERS for each in copied):
             raise SourceError(f"{EXAMPLE}/{PROVIDERS} is missing", hint="use the pinned `--ref`")
+        dropped = tuple(_dropped(place, contract.ref, before, git or Git(place.repository)))
         adopt(place)
         place.installation.mkdir(mode=0o700, exist_ok=True)
         if place.own:
@@ -57,6 +60,8 @@ def prepare(
             )  # an older tool left it as the umask had it, with Terraform state in it
         for each in (*patched, *copied, _File(place.installation / TFVARS, tfvars.encode(), 0o600)):
             _write(each)
+        for path in dropped:
+            path.unlink(missing_ok=True)
     return place.installation
 
 
@@ -123,6 +128,17 @@ def _copied(place: Place, contract: Contract, git: Git, region: str) -> Iterator
         if relative == Path(PROVIDERS):
             content = source.with_domain(content.decode(), region).encode()
         yield _File(place.installation / relative, content, origin.stat().st_mode & 0o777)
+
+
+def _dropped(place: Place, ref: str, before: str, git: Git) -> Iterator[Path]:
+    """Yield what came with the commit before and is no part of this one: Terraform would read it."""
+    if before in ("", ref) or not git.has_commit(before):
+        return
+    for name in sorted(set(git.files(before, EXAMPLE)) - set(git.files(ref, EXAMPLE))):
+        path = place.installation / Path(name).relative_to(EXAMPLE)
+        there = path.is_file() and not path.is_symlink()
+        if there and path.read_bytes().decode(errors="replace") == git.show(before, name):
+            yield path  # one that somebody has changed since is theirs
 
 
 def _write(file: _File) -> None:
