@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup packages demo demo-down test test-fast check format imports golden bench bench-failover faults docs
+.PHONY: help setup packages demo demo-down test test-fast check format imports golden bench bench-failover bench-operator faults docs
 
 BIN := .venv/bin
 # Clusters on this machine need root: sudo where there is one and we are not root already.
@@ -53,6 +53,9 @@ bench: setup ## measure, and write docs/reference/performance.md
 
 bench-failover: setup ## measure 20 takeovers by a second controller, in 8 minutes
 	$(AS_ROOT) python -m bench.failover
+
+bench-operator: setup ## measure the operator on a real API server, and write its performance page
+	$(BIN)/python -m bench.operator
 
 faults: setup ## make every fault on real clusters, and write docs/reference/faults.md
 	$(AS_ROOT) python -m bench.faults
