@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from npa.crds import ignored
-from npa.reconcile import conditions
+from npa.reconcile import conditions, deletion
 from npa.reconcile.conditions import Condition
 from npa.reconcile.decision import Decision, Notice
 from npa.reconcile.jail import Jail
@@ -41,6 +41,7 @@ def decide(
         _delivery(configured),
         *_components(context, parts),
         _ignored(found),
+        *((deletion.running(world),) if deletion.refuses(found) else ()),
     )
     login = parts.states.get("login")
     status: dict[str, Any] = {
