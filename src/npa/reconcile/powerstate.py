@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from npa.reconcile import conditions, nodeset_ordinals, nodeset_workers, removable
+from npa.reconcile import conditions, maintenance, nodeset_ordinals, nodeset_workers, removable
 from npa.reconcile.conditions import Condition
 from npa.reconcile.decision import Decision, Deletion, Notice, PowerDown, PowerUp, SlurmAction
 from npa.reconcile.removable import Answer
@@ -65,6 +65,8 @@ def decide(world: World, name: str, settings: Settings) -> Decision:
     nodeset = next((each for each in world.nodesets if name_of(each) == name), None)
     if found is None or nodeset is None or not dig(nodeset, "spec", "ephemeralNodes"):
         return Decision()
+    if world.cluster is None or maintenance.leaving(world.cluster, nodeset):
+        return Decision()  # none of its workers starts, whatever Slurm waits for
     if "Pod" in world.unread:
         return Decision(again_in=settings.poll)
     slurm = removable.answer(world.slurm, world.now, settings)

@@ -134,3 +134,21 @@ def test_without_an_answer_nobody_is_switched_off() -> None:
 def test_only_who_has_not_started_goes_back(observed: object, may: bool) -> None:
     assert isinstance(observed, Unknown | Absent | Found)
     assert powerstate.may_return(observed) is may
+
+
+def test_in_maintenance_nobody_starts_whatever_slurm_waits_for() -> None:
+    simulation = elastic(2)
+    simulation.api.create(node_set("held", 1))
+    until(simulation, lambda: "held-0" in idle(simulation))
+    simulation.slurm.drain("held-0", "looking into it", "alice")  # so slurmctld stays
+    simulation.api.edit("SlurmCluster", "slurm1", lambda found: found["spec"].update(maintenance="downscale"))
+    simulation.slurm.submit(2, lasts=20.0)
+    for _ in range(20):
+        simulation.wait(20.0)
+        simulation.round()
+    written = simulation.api.writes
+    for _ in range(20):
+        simulation.wait(20.0)
+        simulation.round()
+
+    assert (pods(simulation), simulation.api.writes) == (["held-0"], written)
