@@ -53,7 +53,7 @@ def decide(world: World, settings: Settings) -> Decision:
 
 def refuses(cluster: Object) -> bool:
     """Say whether a cluster wants requests to delete it turned down while jobs run."""
-    return dig(cluster, "metadata", "annotations", ON_DELETE) == "refuse"
+    return bool(dig(cluster, "metadata", "annotations", ON_DELETE) == "refuse")
 
 
 def running(world: World) -> Condition:
