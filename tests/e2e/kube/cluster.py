@@ -127,8 +127,9 @@ class Cluster:
 
     def reconfigures(self) -> int:
         """Return how often slurmctld was told to read its files anew since its container started."""
-        logs = self.kubectl("logs", self.controller).out
-        return logs.count("Processing Reconfiguration Request")
+        done = self.kubectl("logs", self.controller)
+        assert done.code == 0, str(done)
+        return done.out.count("Processing Reconfiguration Request")
 
     def digest(self) -> str:
         """Return what slurmctld runs with."""
