@@ -55,10 +55,8 @@ class Gather:
         for kind in self._caches.kinds():
             for each in store(kind).by(entry):
                 objects[kind.kind, name_of(each)] = each
-        for nodeset in nodesets:
-            state = store(POWER_STATE).get(namespace, name_of(nodeset))
-            if state is not None:
-                objects[POWER_STATE.kind, name_of(state)] = state
+        for state in self._caches.of_cluster(POWER_STATE, namespace, cluster) if cluster else ():
+            objects[POWER_STATE.kind, name_of(state)] = state
         unread = dict(self._caches.unread())
         for why in await self._names(namespace, found, nodesets, objects):
             unread.setdefault(*why)
