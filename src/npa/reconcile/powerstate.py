@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from npa.cluster import names as node_names
 from npa.reconcile import conditions, maintenance, nodeset_ordinals, nodeset_workers, removable
 from npa.reconcile.conditions import Condition
 from npa.reconcile.decision import Decision, Deletion, Notice, PowerDown, PowerUp, SlurmAction
@@ -129,10 +130,13 @@ def _failed(world: World, nodeset: str, slurm: Answer, found: Object) -> dict[st
         if why:
             failed[name] = why
     beside = dict(failed)
+    elastic = {name_of(each) for each in world.nodesets if dig(each, "spec", "ephemeralNodes")}
     for job in world.slurm.jobs.value if failed and isinstance(world.slurm.jobs, Found) else ():
         lost = [each for each in job.nodes if each in failed]
         for name in job.nodes if lost and "CONFIGURING" in job.state.flags else ():
             node = slurm.nodes.get(name)
+            if node_names.owner(name, elastic) is None:
+                continue  # a static worker stays as it is
             if node is not None and node.state.flags & _ON and "DRAIN" not in node.state.flags:
                 beside.setdefault(name, f"{lost[0]} did not start for the same job")
     return beside

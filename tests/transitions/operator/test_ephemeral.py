@@ -152,3 +152,22 @@ def test_in_maintenance_nobody_starts_whatever_slurm_waits_for() -> None:
         simulation.round()
 
     assert (pods(simulation), simulation.api.writes) == (["held-0"], written)
+
+
+def test_static_workers_beside_one_that_fails_stay_as_they_are() -> None:
+    simulation = elastic(1)
+    simulation.api.create(node_set("static", 1))
+    until(simulation, lambda: "static-0" in simulation.slurm.nodes)
+    simulation.machines.failing.add("cpu-0")
+    simulation.slurm.nodes["static-0"].flags |= {"POWERING_UP"}
+    simulation.slurm.nodes["static-0"].asked = simulation.api.now
+    simulation.slurm.submit(2, lasts=20.0)
+    told: set[str] = set()
+    for _ in range(40):
+        simulation.wait(1.0)
+        simulation.operator.poll()
+        for key in simulation.operator.watched():
+            actions = simulation.operator.look(*key).slurm
+            told |= {each.node for each in actions if isinstance(each, PowerDown)}
+
+    assert told == {"cpu-0"}
