@@ -76,6 +76,13 @@ def decide(world: World, context: Context, settings: Settings, *, may_account: b
     return _delivered(world, context, there, made)
 
 
+def kept(world: World, valid: Condition) -> Configured:
+    """Return that what is delivered stays, for a cluster of which nothing else is known."""
+    unread = CONFIG_MAP.kind in world.unread
+    name = names.config(name_of(world.cluster or {}))
+    return _kept(world, None if unread else world.find(CONFIG_MAP.kind, name), valid)
+
+
 def _delivered(world: World, context: Context, there: Object | None, made: _Made) -> Configured:
     valid = Condition(VALID, "True", "Valid", f"files {made.files.digest}")
     applied, actions = _applied(world, there)
