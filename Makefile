@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup packages demo demo-down test test-fast check format imports golden bench bench-failover bench-fleet faults faults-nebius docs
+.PHONY: help setup packages demo demo-down test test-fast check format imports golden bench bench-failover bench-fleet bench-operator faults faults-nebius docs
 
 BIN := .venv/bin
 # Clusters on this machine need root: sudo where there is one and we are not root already.
@@ -56,6 +56,9 @@ bench-failover: setup ## measure 20 takeovers by a second controller, in 8 minut
 
 bench-fleet: setup ## measure plans and status of many clusters, in a minute
 	$(AS_ROOT) python -m bench.fleet
+
+bench-operator: setup ## measure the operator on a real API server, and write its performance page
+	$(BIN)/python -m bench.operator
 
 faults: setup ## make every fault on real clusters, and write docs/reference/faults.md
 	$(AS_ROOT) python -m bench.faults

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ from tests.kube.bed import HOME, Bed, Done, until
 from tests.unit.crds import objects
 
 from npa.crds import definitions, nodeset, slurmcluster
+from npa.targets.kubernetes import installing
 
 OLD = HOME.parent / "data" / "existing-manifests"
 KUBERNETES = "1.36"
@@ -356,3 +358,23 @@ def test_explain_says_what_a_field_means(today: Bed, kind: definitions.Api) -> N
     assert done.code == 0, str(done)
     meaning = definitions.root(kind)["properties"]["spec"]["description"]
     assert meaning in " ".join(done.out.split())
+
+
+def test_c68_an_older_definition_is_told_of(today: Bed) -> None:
+    older = copy.deepcopy(RENDERED["JailedConfig"])
+    version = older["spec"]["versions"][0]
+    del version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["updateActions"]
+    del version["additionalPrinterColumns"]
+    kube = today.kube()
+    try:
+        before = installing.inspect(kube, "npa-system").problems
+        done = today.kubectl("replace", "-f", "-", given=yaml.safe_dump(older))
+        told = installing.inspect(kube, "npa-system").problems
+    finally:
+        today.apply(*definitions.render())
+        kube.close()
+
+    assert done.code == 0, str(done)
+    assert set(told) - set(before) == {
+        "the definition of JailedConfig is older, it lacks spec.updateActions: npa operator install"
+    }

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from npa.errors import NpaError, UnknownError
+from npa.errors import KubeError, NpaError, UnknownError
 from npa.operator import secret_data, status
 from npa.operator.notices import Notices
 from npa.operator.runtime.metrics import Metrics
@@ -30,7 +30,8 @@ from npa.reconcile.decision import (
     SlurmAction,
 )
 from npa.reconcile.settings import Settings
-from npa.render.objects import NODE_CONFIGURATOR, Kind, Object, name_of
+from npa.render.kube import names
+from npa.render.objects import NODE_CONFIGURATOR, POD, Kind, Object, name_of
 from npa.slurm import drains, lookup
 from npa.slurm.lookup import Found, Unknown
 from npa.tools.kube_api import KubeApi
@@ -145,6 +146,7 @@ class Act:
         """Have slurmctld do something. What another's drain says is looked at right before."""
         match action:
             case Reconfigure():
+                await self._hurry(cluster, action.digest)
                 argv = [RECONFIGURE, action.digest, *(["restart"] if action.restart else [])]
                 await self._slurm.tell(cluster, argv, timeout=RECONFIGURE_WITHIN)
             case Reread():
@@ -162,6 +164,16 @@ class Act:
                 view = await self._slurm.node(cluster, action.node)
                 if powerstate.may_return(_one(view.nodes, action.node)):
                     await self._update(cluster, action.node, "POWER_DOWN_FORCE", action.reason)
+
+    async def _hurry(self, cluster: Cluster, digest: str) -> None:
+        """Have the kubelet bring a ConfigMap's files now: it looks when a pod changes, else once a minute."""
+        self._fence()
+        namespace, name = cluster
+        body = {"metadata": {"annotations": {names.DELIVERED: digest}}}
+        try:
+            await self._api.patch(POD, names.controller_pod(name), namespace, body)
+        except KubeError as error:  # the files come all the same
+            _LOG.info("%s/%s: files come when the kubelet looks: %s", namespace, name, error)
 
     async def _drained(self, cluster: Cluster, node: str) -> bool:
         """Say whether somebody drained a node already: their reason stays."""

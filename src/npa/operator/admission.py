@@ -13,7 +13,7 @@ from npa.operator import kinds
 from npa.operator.caches import Caches
 from npa.operator.runtime.store import name
 from npa.operator.runtime.webhook import Asked, Review, Verdict
-from npa.reconcile import slurmcluster
+from npa.reconcile import deletion, slurmcluster
 from npa.reconcile.settings import Settings
 from npa.render.kube import cluster, config
 from npa.render.objects import NODE_SET, SLURM_CLUSTER, Kind, Object
@@ -28,7 +28,9 @@ def reviewer(caches: Caches, settings: Settings) -> Review:
 
     def review(asked: Asked) -> Verdict:
         if asked.new is None:
-            return Verdict()
+            gone = asked.old or {}
+            why = deletion.refused(gone) if gone.get("kind") == SLURM_CLUSTER.kind else ""
+            return Verdict((why,) if why else ())
         namespace = name(asked.new)[0]
         around = Neighbours(_of(caches, SLURM_CLUSTER, namespace), _of(caches, NODE_SET, namespace))
         verdict = admission.review(asked.new, asked.old, around, lint)

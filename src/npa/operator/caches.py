@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from npa.operator import kinds
 from npa.operator.runtime.informer import Heard, Informer, Watch
 from npa.operator.runtime.store import Store, name
-from npa.render.objects import NODE, NODE_SET, SLURM_CLUSTER, Kind, Object, name_of
+from npa.render.objects import NODE, NODE_SET, POWER_STATE, SLURM_CLUSTER, Kind, Object, dig, name_of
 from npa.slurm.lookup import Absent, Found
 from npa.tools.kube import kind_of
 from npa.tools.kube_api import KubeApi
@@ -66,6 +66,9 @@ class Caches:
     def cluster_of(self, kind: Kind, found: Object) -> str:
         """Return the cluster that an object belongs to: the one it names, or the only one; "" for none."""
         said = kinds.cluster_of(kind, found)
+        if kind == POWER_STATE and not said:
+            nodeset = self.store(NODE_SET).get(name(found)[0], str(dig(found, "spec", "nodeSetRef")))
+            return self.cluster_of(NODE_SET, nodeset) if nodeset is not None else ""
         if said != kinds.UNNAMED:
             return said
         there = self._clusters(name(found)[0])
@@ -76,6 +79,9 @@ class Caches:
         found = self.store(kind).by((namespace, cluster))
         if kind == NODE_SET and len(self._clusters(namespace)) == 1:
             found += self.store(kind).by((namespace, kinds.UNNAMED))
+        if kind == POWER_STATE:
+            every = self.store(kind).by((namespace, kinds.EVERY))
+            return tuple(each for each in every if self.cluster_of(kind, each) == cluster)
         return found
 
     def _clusters(self, namespace: str) -> tuple[Object, ...]:

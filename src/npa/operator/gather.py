@@ -27,6 +27,7 @@ from npa.render.objects import (
 from npa.slurm.lookup import Found, Lookup, Unknown
 from npa.tools.kube_api import KubeApi
 
+_REMEMBERED = 10_000  # entries of what is kept to be faster
 FRESH = 15.0  # seconds for which an object that is named, and not ours to watch, is not read again
 
 
@@ -36,6 +37,9 @@ class Gather:
     def __init__(self, api: KubeApi, caches: Caches, poll: Poll) -> None:
         self._api, self._caches, self._poll = api, caches, poll
         self._named: dict[tuple[Kind, str, str], tuple[float, Lookup[Object]]] = {}
+        self._wanted: dict[
+            tuple[str, int], frozenset[tuple[Kind, str]]
+        ] = {}  # uid, generation -> what it names
 
     async def world(self, namespace: str, cluster: str, about: tuple[Kind, Object] | None = None) -> World:
         """Return the world of a cluster; of one object and what it owns where it belongs to none."""
@@ -51,10 +55,8 @@ class Gather:
         for kind in self._caches.kinds():
             for each in store(kind).by(entry):
                 objects[kind.kind, name_of(each)] = each
-        for nodeset in nodesets:
-            state = store(POWER_STATE).get(namespace, name_of(nodeset))
-            if state is not None:
-                objects[POWER_STATE.kind, name_of(state)] = state
+        for state in self._caches.of_cluster(POWER_STATE, namespace, cluster) if cluster else ():
+            objects[POWER_STATE.kind, name_of(state)] = state
         unread = dict(self._caches.unread())
         for why in await self._names(namespace, found, nodesets, objects):
             unread.setdefault(*why)
@@ -82,7 +84,7 @@ class Gather:
         """
         jailed = (each for (kind, _), each in objects.items() if kind == JAILED_CONFIG.kind)
         sources = [each for each in (cluster, *nodesets, *jailed) if each is not None]
-        wanted = {ref for each in sources for ref in references(each.get("spec"))}
+        wanted: frozenset[tuple[Kind, str]] = frozenset().union(*map(self._references, sources))
         missing = sorted((kind.kind, name, kind) for kind, name in wanted if (kind.kind, name) not in objects)
         answers = await asyncio.gather(*(self._read(kind, namespace, name) for _, name, kind in missing))
         unread = []
@@ -93,6 +95,18 @@ class Gather:
                 unread.append((called, f"{name}: {answer.why}"))
         return unread
 
+    def _references(self, found: Object) -> frozenset[tuple[Kind, str]]:
+        """Return what an object names; looked for once in each generation of its spec."""
+        uid, generation = dig(found, "metadata", "uid"), dig(found, "metadata", "generation")
+        if not uid or not generation:
+            return frozenset(references(found.get("spec")))
+        key = (str(uid), int(generation))
+        if key not in self._wanted:
+            if len(self._wanted) > _REMEMBERED:
+                self._wanted.clear()
+            self._wanted[key] = frozenset(references(found.get("spec")))
+        return self._wanted[key]
+
     async def _read(self, kind: Kind, namespace: str, name: str) -> Lookup[Object]:
         key, now = (kind, namespace, name), time.monotonic()
         kept = self._named.get(key)
@@ -100,7 +114,7 @@ class Gather:
             return kept[1]
         answer = await self._api.get(kind, name, namespace)
         self._named[key] = (now, answer)
-        if len(self._named) > 10_000:
+        if len(self._named) > _REMEMBERED:
             self._named = {each: value for each, value in self._named.items() if now - value[0] < FRESH}
         return answer
 

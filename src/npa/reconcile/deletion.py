@@ -21,6 +21,7 @@ from npa.slurm.lookup import Absent, Found
 FINALIZER = f"{names.PREFIX}jobs"
 # on a SlurmCluster, `refuse`: a request to delete it is turned down while jobs run
 ON_DELETE = f"{names.PREFIX}on-delete"
+RUNNING = "JobsRunning"  # condition that is kept for such a cluster
 _SHOWN = 5
 
 
@@ -50,23 +51,34 @@ def decide(world: World, settings: Settings) -> Decision:
     return Decision(apply=(_finalized(found, []),))
 
 
-def refused(world: World) -> str:
-    """Return why a request to delete the cluster is turned down; "" where it is not.
+def refuses(cluster: Object) -> bool:
+    """Say whether a cluster wants requests to delete it turned down while jobs run."""
+    return bool(dig(cluster, "metadata", "annotations", ON_DELETE) == "refuse")
 
-    Only where the cluster asks for it; a slurmctld that cannot be asked may have jobs.
-    """
-    if dig(world.cluster or {}, "metadata", "annotations", ON_DELETE) != "refuse":
-        return ""
-    how = f"; to delete it all the same, remove its annotation {ON_DELETE}"
+
+def running(world: World) -> Condition:
+    """Say whether jobs run, for whoever is asked to let the cluster be deleted."""
     jobs = world.slurm.jobs
     if isinstance(jobs, Absent):
-        return ""
+        return Condition(RUNNING, "False", "NoController", "slurmctld has no pod")
     if not isinstance(jobs, Found):
-        return f"slurmctld cannot be asked about jobs: {jobs.why}{how}"
-    running = [job.id for job in jobs.value if job.nodes and not job.state.terminal]
-    if running:
-        return f"{len(running)} jobs run: {', '.join(running[:_SHOWN])}{how}"
-    return f"{jobs.value.problems[0]}{how}" if jobs.value.problems else ""
+        return Condition(RUNNING, "Unknown", "Unknown", "slurmctld does not say")
+    if any(job.nodes and not job.state.terminal for job in jobs.value):
+        return Condition(RUNNING, "True", "JobsRunning", "jobs run")
+    if jobs.value.problems:
+        return Condition(RUNNING, "Unknown", "Unknown", "some jobs could not be read")
+    return Condition(RUNNING, "False", "Idle", "no job runs")
+
+
+def refused(cluster: Object) -> str:
+    """Return why a request to delete a cluster is turned down, as its status has it; "" where it is not."""
+    if not refuses(cluster):
+        return ""
+    said = conditions.said(cluster, RUNNING)
+    if said is not None and said.status == "False":
+        return ""
+    why = said.message if said is not None else "nobody has asked slurmctld about jobs yet"
+    return f"{why}; wait for them, or remove the annotation {ON_DELETE}: then it goes when they have ended"
 
 
 def _how(world: World) -> str:

@@ -72,7 +72,7 @@ class _Pass:
         world, settings = self.world, self.settings
         slurm = removable.answer(world.slurm, world.now, settings)
         workers = nodeset_workers.gather(
-            world, self.nodeset.name, self._wanted(), worker.digest(self.template), slurm, settings
+            world, self.nodeset.name, self._wanted(), self.template["digest"], slurm, settings
         )
         failed = nodeset_status.failures(self.found, workers, world.now, settings)
         allowed, trouble = self._allowed()
@@ -198,7 +198,7 @@ def _leave(world: World, name: str, settings: Settings) -> Decision:
     workers = nodeset_workers.gather(world, name, (), "", slurm, settings)
     why = maintenance.leaving(world.cluster, None)
     end_jobs = maintenance.ends_jobs(world.cluster)
-    moves = rollout.moves(Seen(world, workers, slurm, 0, why, {}, None, end_jobs=end_jobs, deleted=True))
+    moves = rollout.moves(Seen(world, workers, slurm, 0, why, {}, None, end_jobs=end_jobs))
     kept = {each.ordinal for each in workers}
     claims = _claims(
         world,

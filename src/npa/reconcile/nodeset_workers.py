@@ -36,21 +36,13 @@ class Worker:
     wanted: bool = True
     current: bool = True  # its pod was made from the template that is wanted now
     machine: Machine = "none"  # the Kubernetes node below it
+    going: bool = False  # its pod is being deleted
+    ready: bool = False  # its pod says that it is ready
 
     @property
     def node(self) -> SlurmNodeReply | None:
         """What Slurm says of it, where that is known."""
         return self.slurm.value if isinstance(self.slurm, Found) else None
-
-    @property
-    def going(self) -> bool:
-        """Whether its pod is being deleted."""
-        return dig(self.pod, "metadata", "deletionTimestamp") is not None
-
-    @property
-    def ready(self) -> bool:
-        """Whether its pod says that it is ready."""
-        return self.pod is not None and not self.going and is_true(self.pod, "Ready")
 
     @property
     def in_service(self) -> bool:
@@ -112,7 +104,10 @@ def gather(
         name, pod_ = worker.name_of(nodeset, ordinal), pods.get(ordinal)
         current = dig(pod_, "metadata", "annotations", names.TEMPLATE) == template
         below = machine(world, pod_, settings)
-        found.append(Worker(name, ordinal, pod_, slurm.node(name), ordinal in every, current, below))
+        going = dig(pod_, "metadata", "deletionTimestamp") is not None
+        ready = pod_ is not None and not going and is_true(pod_, "Ready")
+        known = slurm.node(name)
+        found.append(Worker(name, ordinal, pod_, known, ordinal in every, current, below, going, ready))
     return tuple(found)
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from npa.reconcile import conditions, nodeset_ordinals, nodeset_workers, removable
+from npa.cluster import names as node_names
+from npa.reconcile import conditions, maintenance, nodeset_ordinals, nodeset_workers, removable
 from npa.reconcile.conditions import Condition
 from npa.reconcile.decision import Decision, Deletion, Notice, PowerDown, PowerUp, SlurmAction
 from npa.reconcile.removable import Answer
@@ -65,6 +66,8 @@ def decide(world: World, name: str, settings: Settings) -> Decision:
     nodeset = next((each for each in world.nodesets if name_of(each) == name), None)
     if found is None or nodeset is None or not dig(nodeset, "spec", "ephemeralNodes"):
         return Decision()
+    if world.cluster is None or maintenance.leaving(world.cluster, nodeset):
+        return Decision()  # none of its workers starts, whatever Slurm waits for
     if "Pod" in world.unread:
         return Decision(again_in=settings.poll)
     slurm = removable.answer(world.slurm, world.now, settings)
@@ -127,10 +130,13 @@ def _failed(world: World, nodeset: str, slurm: Answer, found: Object) -> dict[st
         if why:
             failed[name] = why
     beside = dict(failed)
+    elastic = {name_of(each) for each in world.nodesets if dig(each, "spec", "ephemeralNodes")}
     for job in world.slurm.jobs.value if failed and isinstance(world.slurm.jobs, Found) else ():
         lost = [each for each in job.nodes if each in failed]
         for name in job.nodes if lost and "CONFIGURING" in job.state.flags else ():
             node = slurm.nodes.get(name)
+            if node_names.owner(name, elastic) is None:
+                continue  # a static worker stays as it is
             if node is not None and node.state.flags & _ON and "DRAIN" not in node.state.flags:
                 beside.setdefault(name, f"{lost[0]} did not start for the same job")
     return beside

@@ -6,7 +6,7 @@ spare, with a pod or without. So a name stays until slurmctld itself proves that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from npa.cluster import names as node_names
@@ -28,7 +28,7 @@ class Retired:
     """What Slurm's files have to name besides what is asked for, and what comes before they do not."""
 
     sizes: Mapping[str, int] = field(default_factory=dict)  # NodeSet -> nodes to name, from 0 on
-    lines: tuple[Line, ...] = ()  # NodeName lines of NodeSets that are no more, as the files have them
+    lines: tuple[Line, ...] = ()  # NodeName lines of NodeSets that are no more
     drain: tuple[Drain, ...] = ()
 
 
@@ -77,7 +77,12 @@ def _size(name: str, ordinals: Iterable[int], kept: Iterable[str]) -> int:
     return max({-1, *ordinals, *used}) + 1
 
 
-def _lines(lines: Iterable[Line], kept: set[str]) -> Iterator[Line]:
+def _lines(lines: Sequence[Line], kept: set[str]) -> Iterator[Line]:
+    named = {node for line in lines for node in _expand(line)}
+    # a pod that no files have named yet: only what slurmctld knows can be drained, and proved to be empty
+    unnamed = kept - named
+    if unnamed:
+        yield conf.line(("NodeName", hostlist.compress(sorted(unnamed))), ("CPUs", 1), ("State", "CLOUD"))
     for line in lines:
         left = [node for node in _expand(line) if node in kept]
         if left:

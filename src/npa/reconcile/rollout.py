@@ -16,7 +16,6 @@ from npa.reconcile.removable import Answer, Verdict
 from npa.reconcile.world import World
 from npa.render.objects import dig
 from npa.slurm import drain_budget
-from npa.slurm.lookup import Absent
 
 # seconds for which a worker that has not become ready takes the place of another that could start
 STARTING = 600.0
@@ -45,7 +44,6 @@ class Seen:
     held: str = ""  # why nothing starts
     end_jobs: bool = False  # the jobs of whoever leaves are not waited for
     elastic: bool = False  # Slurm itself says who goes
-    deleted: bool = False  # the set is no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +106,6 @@ def _announced(seen: Seen, planned: Planned) -> bool:
 def _verdict(seen: Seen, worker: Worker, step: str) -> Verdict:
     assert worker.pod is not None
     verdict = removable.removable(seen.world, worker.pod, seen.slurm)
-    if seen.deleted and not verdict.yes and isinstance(worker.slurm, Absent) and not worker.ready:
-        # no files will ever name it again, and its slurmd has never had any
-        return Verdict(True, "neither slurmctld nor a NodeSet knows of it", asked_slurm=False, as_seen=True)
     if step == "remove" and seen.end_jobs and not verdict.yes:
         return Verdict(True, f"as asked, although {verdict.why}", asked_slurm=False)
     if verdict.yes and verdict.asked_slurm and not seen.elastic and not worker.drain:
@@ -155,8 +150,8 @@ def _resumed(seen: Seen) -> tuple[Resume, ...]:
         for each in seen.workers
         if each.node is not None
         and each.wanted
-        and each.up
         and each.drained_by_us
+        and each.up
         and not _outlived(each)
         and not seen.slurm.refused
     )

@@ -46,7 +46,8 @@ def decide(world: World, settings: Settings) -> Decision:
 def _refused(world: World, problems: Iterable[Problem]) -> Decision:
     """Leave what runs as it is, and say what is wrong with the resource, all of it."""
     text = some(dict.fromkeys(str(each) for each in problems))
-    return slurmcluster_status.refused(world, Condition(VALID, "False", "InvalidSpec", text))
+    invalid = Condition(VALID, "False", "InvalidSpec", text)
+    return slurmcluster_status.refused(world, slurmcluster_config.kept(world, invalid))
 
 
 class _Pass:

@@ -13,6 +13,7 @@ from npa.errors import Problem, SpecError
 from npa.reconcile import retired, topology
 from npa.reconcile.conditions import Condition, some
 from npa.reconcile.decision import Reconfigure, SlurmAction
+from npa.reconcile.retired import Retired
 from npa.reconcile.settings import Settings
 from npa.reconcile.topology import Planned
 from npa.reconcile.world import World
@@ -43,6 +44,16 @@ class Configured:
     waits: bool = False  # slurmctld has not taken yet what was delivered
 
 
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """The files that are wanted now, and what they were made of."""
+
+    resolved: Resolved
+    files: Files
+    leaving: Retired
+    plan: Planned
+
+
 def decide(world: World, context: Context, settings: Settings, *, may_account: bool) -> Configured:
     """Return what is delivered; `may_account` says that slurmdbd can be spoken to, or need not be."""
     there = world.find(CONFIG_MAP.kind, names.config(context.name))
@@ -51,49 +62,66 @@ def decide(world: World, context: Context, settings: Settings, *, may_account: b
         text = f"{', '.join(unread)} could not be read: what is delivered stays"
         return _kept(world, there, Condition(VALID, "Unknown", "Unknown", text))
     problems: list[Problem] = []
+    made = _made(world, context, settings, there, problems)
+    if made is None:
+        wrong = tuple(str(each) for each in problems)
+        return _kept(world, there, _invalid("InvalidSpec", wrong, there))
+    wrong = config.errors(config.check(made.resolved, made.files))
+    if wrong:
+        return _kept(world, there, _invalid("Refused", wrong, there), _refs(made.resolved))
+    if not may_account and there is not None and not _accounts(there):
+        valid = Condition(VALID, "True", "Valid", "with accounting once slurmdbd answers")
+        kept = _kept(world, there, valid, _refs(made.resolved))
+        return replace(kept, slurmdbd=made.files.slurmdbd)
+    return _delivered(world, context, there, made)
+
+
+def kept(world: World, valid: Condition) -> Configured:
+    """Return that what is delivered stays, for a cluster of which nothing else is known."""
+    unread = CONFIG_MAP.kind in world.unread
+    name = names.config(name_of(world.cluster or {}))
+    return _kept(world, None if unread else world.find(CONFIG_MAP.kind, name), valid)
+
+
+def _delivered(world: World, context: Context, there: Object | None, made: _Made) -> Configured:
+    valid = Condition(VALID, "True", "Valid", f"files {made.files.digest}")
+    applied, actions = _applied(world, there)
+    fresh = _digest(there) == made.files.digest
+    return Configured(
+        conditions=(valid, applied, _refs(made.resolved), *_places(made.resolved, made.plan)),
+        config_map=config.config_map(context, made.files),
+        slurmdbd=made.files.slurmdbd,
+        # what is about to be replaced is not worth a reconfigure
+        slurm=(*made.leaving.drain, *(actions if fresh else ())),
+        delivered=_digest(there),
+        waits=not fresh or not applied.holds,
+    )
+
+
+def _made(
+    world: World, context: Context, settings: Settings, there: Object | None, problems: list[Problem]
+) -> _Made | None:
+    """Return the files that are wanted; None, and problems, where they cannot be known."""
     nodesets = _nodesets(world, problems)
+    held = {name: str(dig(there or {}, "data", name) or "") for name in ("slurm.conf", "gres.conf")}
     try:
-        said = _slurmdbd(world, context, problems)
-        leaving = retired.retired(world, str(dig(there or {}, "data", "slurm.conf") or ""), settings)
+        leaving = retired.retired(world, held["slurm.conf"], settings)
         resolved = cluster.resolve(
             context,
             nodesets,
             leaving.sizes,
             problems,
-            dbd_settings=said,
+            dbd_settings=_slurmdbd(world, context, problems),
             retired=leaving.lines,
-            gres=str(dig(there or {}, "data", "gres.conf") or ""),
+            gres=held["gres.conf"],
         )
+        if problems:
+            return None
         plan = _topology(world, context, resolved, settings)
-        found = _render(resolved, plan.text) if not problems else None
+        return _Made(resolved, _render(resolved, plan.text), leaving, plan)
     except ConfError as error:
         problems.append(Problem(0, 0, "spec", str(error), "write it otherwise"))
-        found = None
-    if found is None:
-        wrong = tuple(str(each) for each in problems)
-        return _kept(world, there, _invalid("InvalidSpec", wrong, there))
-    wrong = config.errors(config.check(resolved, found))
-    if wrong:
-        kept = _kept(world, there, _invalid("Refused", wrong, there))
-        return replace(kept, conditions=(*kept.conditions, _refs(resolved)))
-    if not may_account and there is not None and not _accounts(there):
-        text = "with accounting once slurmdbd answers"
-        kept = _kept(world, there, Condition(VALID, "True", "Valid", text))
-        return replace(kept, slurmdbd=found.slurmdbd, conditions=(*kept.conditions, _refs(resolved)))
-    valid = Condition(VALID, "True", "Valid", f"files {found.digest}")
-    applied, actions = _applied(world, there)
-    wanted = config.config_map(context, found)
-    delivered = _digest(there)
-    fresh = delivered == found.digest
-    return Configured(
-        conditions=(valid, applied, _refs(resolved), *_places(resolved, plan)),
-        config_map=wanted,
-        slurmdbd=found.slurmdbd,
-        # what is about to be replaced is not worth a reconfigure
-        slurm=(*leaving.drain, *(actions if fresh else ())),
-        delivered=delivered,
-        waits=not fresh or not applied.holds,
-    )
+        return None
 
 
 def _nodesets(world: World, problems: list[Problem]) -> list[NodeSet]:
@@ -148,10 +176,12 @@ def _invalid(reason: str, wrong: Sequence[str], there: Object | None) -> Conditi
     return Condition(VALID, "False", reason, f"{kept}: {some(wrong)}")
 
 
-def _kept(world: World, there: Object | None, valid: Condition) -> Configured:
+def _kept(world: World, there: Object | None, valid: Condition, *others: Condition) -> Configured:
     """Return that what is delivered stays, and that slurmctld is to run with that."""
     applied, actions = _applied(world, there)
-    return Configured((valid, applied), slurm=actions, delivered=_digest(there), waits=not applied.holds)
+    return Configured(
+        (valid, applied, *others), slurm=actions, delivered=_digest(there), waits=not applied.holds
+    )
 
 
 def _applied(world: World, there: Object | None) -> tuple[Condition, tuple[Reconfigure, ...]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from npa.crds import ignored
-from npa.reconcile import conditions
+from npa.reconcile import conditions, deletion
 from npa.reconcile.conditions import Condition
 from npa.reconcile.decision import Decision, Notice
 from npa.reconcile.jail import Jail
@@ -41,6 +41,7 @@ def decide(
         _delivery(configured),
         *_components(context, parts),
         _ignored(found),
+        *((deletion.running(world),) if deletion.refuses(found) else ()),
     )
     login = parts.states.get("login")
     status: dict[str, Any] = {
@@ -53,23 +54,28 @@ def decide(
     return (None if conditions.same(dig(found, "status"), status) else status), notices
 
 
-def refused(world: World, invalid: Condition) -> Decision:
-    """Return the decision about a resource that makes no sense: what runs stays, and the status says why."""
-    found = world.cluster or {}
+def refused(world: World, configured: Configured) -> Decision:
+    """Return the decision about a resource that makes no sense: what runs stays, and the status says why.
+
+    Files that were delivered before are taken all the same: they were good.
+    """
+    found, said = world.cluster or {}, configured.conditions
     kept = [
         each
         for row in dig(found, "status", "conditions") or ()
         if (each := conditions.said(found, str(row.get("type")))) is not None
-        and each.type not in (VALID, *conditions.APART)
+        and each.type not in (*(one.type for one in said), *conditions.APART)
     ]
     old = dig(found, "status") or {}
     status = {
         **{key: value for key, value in old.items() if key != "conditions"},
         "phase": old.get("phase") or "Not available",
-        "conditions": conditions.rows(found, [*kept, invalid], world.now),
+        "conditions": conditions.rows(found, [*kept, *said], world.now),
     }
     same = conditions.same(old, status)
-    return Decision(status=None if same else status, notices=tuple(_notices(found, [invalid])))
+    return Decision(
+        slurm=configured.slurm, status=None if same else status, notices=tuple(_notices(found, said))
+    )
 
 
 def _phase(wanted: Iterable[Condition], parts: Parts) -> str:

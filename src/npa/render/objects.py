@@ -89,7 +89,8 @@ def name_of(found: Object) -> str:
 def dig(found: object, *path: str) -> Any:
     """Return what lies at the end of a path of keys, or None where the path ends early."""
     for key in path:
-        if not isinstance(found, Mapping):
+        # almost all are plain, and whether something is any other mapping takes a while to find out
+        if not isinstance(found, dict) and not isinstance(found, Mapping):
             return None
         found = found.get(key)
     return found

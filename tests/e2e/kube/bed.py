@@ -6,8 +6,10 @@ several pods write to.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -77,10 +79,20 @@ def place() -> Iterator[Place]:
                 done = found.apply(*_volumes(state))
                 assert done.code == 0, str(done)
                 path = {"hostPath": {"path": str(state / "jail"), "type": "DirectoryOrCreate"}}
-                yield Place(found, f"{REPOSITORY}/{images.SLURM}:{TAG}", path, cgroups=cgroup.version())
+                try:
+                    yield Place(found, f"{REPOSITORY}/{images.SLURM}:{TAG}", path, cgroups=cgroup.version())
+                finally:
+                    _end(found)
     finally:
         cgroup.remove(groups)
         shutil.rmtree(state, ignore_errors=True)
+
+
+def _end(found: Bed) -> None:
+    """End the control plane, which is asked for nothing any more: each part would take 5 s over its end."""
+    for name in ("kubelet", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            os.kill(int((found.state / "run" / f"{name}.pid").read_text()), signal.SIGKILL)
 
 
 def _groups(name: str) -> list[str]:

@@ -29,6 +29,16 @@ class Cluster:
         self.spec = _spec(place, root_key)
         self.nodeset_spec = _nodeset(place, name)
 
+    @property
+    def controller(self) -> str:
+        """The pod of slurmctld."""
+        return names.controller_pod(self.name)
+
+    def uid(self, pod: str) -> str:
+        """Return what tells a pod from others of its name; "" where there is none, or where it ends."""
+        found = self.listed("pods").get(pod, {})
+        return "" if dig(found, "metadata", "deletionTimestamp") else str(dig(found, "metadata", "uid") or "")
+
     def apply(self) -> None:
         """Write the resources as they are wanted now."""
         done = self.place.bed.apply(
@@ -74,7 +84,7 @@ class Cluster:
 
     def ctl(self, script: str) -> str:
         """Return the output of a shell script beside slurmctld."""
-        return self.on(names.controller_pod(self.name), script)
+        return self.on(self.controller, script)
 
     def submit(self, *args: str, command: str = "sleep 600") -> str:
         """Submit a batch job and wait until it runs; returns its id."""
@@ -84,12 +94,12 @@ class Cluster:
 
     def job_state(self, job: str) -> str:
         """Return a job's state as slurmctld knows it; "" where it cannot be asked or forgot it."""
-        told = self.exec(names.controller_pod(self.name), "squeue", "-h", "-t", "all", "-j", job, "-o", "%T")
+        told = self.exec(self.controller, "squeue", "-h", "-t", "all", "-j", job, "-o", "%T")
         return told.out.strip()
 
     def states(self) -> dict[str, str]:
         """Return each worker's state; none where slurmctld cannot be asked."""
-        told = self.exec(names.controller_pod(self.name), "sinfo", "-aNho", "%N %T")
+        told = self.exec(self.controller, "sinfo", "-aNho", "%N %T")
         return dict(line.split() for line in told.out.splitlines()) if told.code == 0 else {}
 
     def await_workers(self, count: int) -> None:
@@ -117,8 +127,9 @@ class Cluster:
 
     def reconfigures(self) -> int:
         """Return how often slurmctld was told to read its files anew since its container started."""
-        logs = self.kubectl("logs", names.controller_pod(self.name)).out
-        return logs.count("Processing Reconfiguration Request")
+        done = self.kubectl("logs", self.controller)
+        assert done.code == 0, str(done)
+        return done.out.count("Processing Reconfiguration Request")
 
     def digest(self) -> str:
         """Return what slurmctld runs with."""

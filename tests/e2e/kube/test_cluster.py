@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 from tests.e2e.kube.cluster import Cluster
+from tests.e2e.kube.conftest import Operator
 
 
 def test_runs_a_job_on_both_workers(idle: Cluster) -> None:
@@ -34,3 +35,140 @@ def test_ssh_opens_in_the_jail_and_speaks_to_slurm(idle: Cluster, key: tuple[Pat
     )
 
     assert done.stdout.split() == ["written", "cpu-0", "cpu-1"], done.stderr
+
+
+def test_a_job_over_its_memory_is_ended_and_only_that(idle: Cluster) -> None:
+    done = idle.exec(idle.controller, "srun", "--mem=50", "sh", "-c", "head -c 200m /dev/zero | tail")
+
+    assert done.code != 0
+    assert "Out Of Memory" in done.err
+    assert idle.ctl("srun -N2 hostname | wc -l") == "2"
+
+
+def test_an_array_runs_and_is_accounted_for(idle: Cluster) -> None:
+    job = idle.ctl("sbatch --parsable --array=0-3 -o /home/array-%a --wrap 'echo task $SLURM_ARRAY_TASK_ID'")
+    idle.await_(lambda: not idle.ctl(f"squeue -h -j {job}"), f"the array {job} has ended")
+
+    assert idle.on("one-login-0", "cat /mnt/jail/home/array-3") == "task 3"
+    idle.await_(
+        lambda: idle.ctl(f"sacct -nXP -j {job} -o state").split() == ["COMPLETED"] * 4,
+        f"all four tasks of {job} are in the database",
+    )
+
+
+def test_rest_takes_a_token_and_nothing_else(idle: Cluster) -> None:
+    token = idle.ctl("scontrol token username=root lifespan=600").removeprefix("SLURM_JWT=")
+    pod = next(name for name in idle.listed("pods") if "-rest-" in name)
+    url = f"http://{idle.address(pod)}:6820/slurm/v0.0.45/nodes/"
+    ask = f"curl -s -m 20 -o /dev/null -w '%{{http_code}}' {url}"
+
+    assert idle.ctl(ask) == "401"
+    assert idle.ctl(f"{ask} -H 'X-SLURM-USER-TOKEN: {token}'") == "200"
+
+
+def test_settled_it_is_available_and_says_so(idle: Cluster) -> None:
+    idle.await_(lambda: idle.status().get("phase") == "Available", "the cluster is Available")
+    conditions = {each["type"]: each["status"] for each in idle.status()["conditions"]}
+
+    wanted = ("JailPopulated", "ConfigurationApplied", "ControllersAvailable", "LoginAvailable")
+    assert {each: conditions[each] for each in wanted} == dict.fromkeys(wanted, "True")
+
+
+def test_grows_and_shrinks_around_a_running_job(idle: Cluster) -> None:
+    job = idle.submit("-w", "cpu-0")
+    idle.scale(3)
+    idle.await_workers(3)
+    late = idle.submit("-w", "cpu-2")
+    idle.scale(2)
+    idle.await_(lambda: idle.states().get("cpu-2") in ("draining", "drng"), "cpu-2 drains")
+
+    assert "cpu-2" in idle.listed("pods")
+    assert {idle.job_state(each) for each in (job, late)} == {"RUNNING"}
+
+    idle.ctl(f"scancel {late}")
+    idle.await_(lambda: "cpu-2" not in idle.listed("pods"), "the pod of cpu-2 is gone")
+    idle.await_workers(2)
+
+    assert idle.job_state(job) == "RUNNING"
+
+
+def test_a_setting_is_changed_live_by_one_reconfigure(idle: Cluster) -> None:
+    job, before, digest = idle.submit(), idle.reconfigures(), idle.digest()
+    idle.spec = {**idle.spec, "customSlurmConfig": "Licenses=matlab:4\n"}
+    idle.apply()
+    idle.await_(lambda: idle.digest() != digest, "slurmctld runs with other files")
+
+    assert "LicenseName=matlab" in idle.ctl("scontrol show license")
+    assert idle.reconfigures() == before + 1
+    assert idle.job_state(job) == "RUNNING"
+
+
+def test_a_setting_that_slurm_does_not_know_changes_nothing(idle: Cluster) -> None:
+    good, digest = idle.spec, idle.digest()
+    idle.spec = {**good, "customSlurmConfig": "NoSuchSetting=1\n"}
+    idle.apply()
+
+    def refused() -> bool:
+        rows = {each["type"]: each for each in idle.status()["conditions"]}
+        return (
+            rows["ConfigurationValid"]["status"] == "False"
+            and "NoSuchSetting" in rows["ConfigurationValid"]["message"]
+        )
+
+    idle.await_(refused, "the setting is refused, by name")
+    assert idle.digest() == digest
+
+    idle.spec = good
+    idle.apply()
+    idle.await_(lambda: not refused(), "the files are valid again")
+
+
+def test_a_worker_that_is_killed_comes_back(idle: Cluster) -> None:
+    uid = idle.uid("cpu-1")
+    done = idle.kubectl("delete", "pod", "cpu-1", "--grace-period=0", "--force")
+    assert done.code == 0, str(done)
+    idle.await_(lambda: idle.uid("cpu-1") not in ("", uid), "there is another cpu-1")
+    idle.await_(
+        lambda: idle.exec(idle.controller, "srun", "--immediate=5", "-N2", "hostname").code == 0,
+        "jobs run on both workers again",
+    )
+
+
+def test_jobs_outlive_slurmctld(idle: Cluster) -> None:
+    job, uid = idle.submit("-N2", command="srun sleep 600"), idle.uid(idle.controller)
+    done = idle.kubectl("delete", "pod", idle.controller, "--grace-period=0", "--force")
+    assert done.code == 0, str(done)
+    idle.await_(lambda: idle.uid(idle.controller) not in ("", uid), "there is another slurmctld")
+    idle.await_(lambda: idle.job_state(job) == "RUNNING", f"job {job} runs on")
+    idle.await_workers(2)
+
+    assert idle.ctl(f"scontrol show job {job} | grep -o Restarts=.") == "Restarts=0"
+    assert idle.ctl(f"srun --jobid {job} --overlap -N2 hostname | wc -l") == "2"
+
+
+def test_an_operator_that_is_killed_goes_on_where_it_was(idle: Cluster, operator: Operator) -> None:
+    job = idle.submit("-w", "cpu-0")
+    idle.scale(3)
+    idle.await_(lambda: "cpu-2" in idle.listed("pods"), "there is a pod of cpu-2")
+    operator.kill()
+    idle.scale(2)
+    operator.start()
+    idle.await_(lambda: "cpu-2" not in idle.listed("pods"), "the pod of cpu-2 is gone")
+    idle.await_workers(2)
+
+    assert idle.job_state(job) == "RUNNING"
+
+
+def test_deleted_it_leaves_nothing_but_its_data(cluster: Cluster) -> None:
+    for kind, name in (("nodesets", "cpu"), ("slurmclusters", "one")):
+        done = cluster.kubectl("delete", kind, name, "--wait=false")
+        assert done.code == 0, str(done)
+    kinds = ("pods", "statefulsets", "deployments", "jobs", "services", "configmaps")
+
+    def left() -> list[str]:
+        found = {f"{kind}/{name}" for kind in kinds for name in cluster.listed(kind)}
+        return sorted(found - {"configmaps/kube-root-ca.crt"})  # Kubernetes' own
+
+    cluster.await_(lambda: not left(), "everything is gone")
+    assert not cluster.listed("slurmclusters")
+    assert not cluster.listed("nodesets")

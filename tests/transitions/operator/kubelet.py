@@ -53,7 +53,7 @@ class Kubelets:
         name = name_of(self.rng.choice(there))
         self.lost[name] = self.api.now
         self.api.remove("Node", name)
-        for pod in self._workers():
+        for pod in self.workers():
             if dig(pod, "spec", "nodeName") == name:
                 self.running.pop(str(dig(pod, "metadata", "uid")), None)
 
@@ -67,7 +67,7 @@ class Kubelets:
         return any(each.pod == name for each in self.running.values())
 
     def tick(self) -> None:
-        for pod in self._workers():
+        for pod in self.workers():
             uid = str(dig(pod, "metadata", "uid"))
             if uid not in self._seen:
                 self._seen.add(uid)
@@ -133,7 +133,7 @@ class Kubelets:
             }
         )
 
-    def _workers(self) -> list[Object]:
+    def workers(self) -> list[Object]:
         return [pod for pod in self.api.of("Pod") if dig(pod, "metadata", "labels", names.WORKER) == "true"]
 
 

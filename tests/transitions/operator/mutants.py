@@ -10,7 +10,7 @@ from tests.transitions.operator.process import CONFIG, Decide
 from tests.transitions.operator.schedule import CONTROLLERS
 
 from npa.reconcile import nodeset, nodeset_ordinals
-from npa.reconcile.decision import Decision, Deletion, Drain, Resume
+from npa.reconcile.decision import Decision, Deletion, Drain, Reconfigure, Resume
 from npa.reconcile.settings import Settings
 from npa.reconcile.world import World
 from npa.render.kube import worker
@@ -99,9 +99,8 @@ def keeps_claims(world: World, name: str, settings: Settings) -> Decision:
     return replace(decision, delete=tuple(each for each in decision.delete if each.kind == POD))
 
 
-def names_only_what_is_asked(world: World, name: str, settings: Settings) -> Decision:
+def names_only_what_is_asked(world: World, _: str, __: Settings) -> Decision:
     """Lets names leave the files before their pods and jobs."""
-    decision = control_plane.decide(world, name, settings)
     lines = [
         f"NodeName={hostlist.compress([worker.name_of(name_of(each), at) for at in ordinals])}"
         for each in world.nodesets
@@ -110,8 +109,12 @@ def names_only_what_is_asked(world: World, name: str, settings: Settings) -> Dec
     text = "\n".join(lines)
     held = world.find("ConfigMap", CONFIG)
     config = CONFIG_MAP.object(CONFIG, data={"slurm.conf": text, "digest": worker.digest(text)})
-    same = dig(held, "data") == config["data"]
-    return replace(decision, apply=() if same else (config,))
+    if dig(held, "data") != config["data"]:
+        return Decision(apply=(config,))
+    running = world.slurm.digest
+    digest = str(dig(held, "data", "digest"))
+    behind = isinstance(running, Found) and running.value != digest
+    return Decision(slurm=(Reconfigure(digest),) if behind else ())
 
 
 def checks_nothing(world: World, name: str, settings: Settings) -> Decision:

@@ -134,6 +134,8 @@ class Process:
     def _act(self, controller: str, name: str, decision: Decision) -> None:
         for action in decision.slurm:
             self._write(lambda action=action: self._tell(action))  # type: ignore[misc]
+        for new in decision.secrets:
+            self._write(lambda new=new: self.api.create(new.wanted))  # type: ignore[misc]
         for wanted in decision.create:
             self._write(lambda wanted=wanted: self.api.create(wanted))  # type: ignore[misc]
         for wanted in decision.apply:
@@ -205,20 +207,36 @@ class Process:
         held = self.api.get("ConfigMap", CONFIG)
         if held is None or dig(held, "data", "digest") != digest:
             raise SlurmError("the files with this digest have not come", status=1)
-        if dig(held, "data", "unchecked"):
-            self.broken.say("files that no checker has read reached slurmctld")
+        self.take(held, digest)
+
+    def take(self, held: Object, digest: str, *, started: bool = False) -> None:
+        """Have slurmctld take files."""
+        if wrong := self.unfit(held):
+            self.broken.say(f"files that no checker has read reached slurmctld: {wrong}")
         before = len(self.slurm.lost)
-        names, elastic = nodes_of(held)
+        names, elastic = self.named(held)
         # as the program in the controller's pod does: what leaves the files is drained and empty, or stays
-        if self.checks and any(
-            "DRAIN" not in node.flags or self.slurm.busy(name)
-            for name, node in self.slurm.nodes.items()
-            if name not in names
+        if (
+            self.checks
+            and not started
+            and any(
+                "DRAIN" not in node.flags or self.slurm.busy(name)
+                for name, node in self.slurm.nodes.items()
+                if name not in names
+            )
         ):
             raise SlurmError("nodes that the files do not name are not drained", status=76)
         self.slurm.reconfigure(names, elastic, digest)
         if self.slurm.lost[before:]:
             self.broken.say(f"a node left the files with its jobs: {self.slurm.lost[before:]}")
+
+    def named(self, held: Object) -> tuple[list[str], list[str]]:
+        """Return the nodes that files name, and those of them that are elastic."""
+        return nodes_of(held)
+
+    def unfit(self, held: Object) -> str:
+        """Return what a checker has against files that slurmctld is about to take."""
+        return str(dig(held, "data", "unchecked") or "")
 
     def _one(self, node: str) -> lookup.Lookup[SlurmNodeReply]:
         view = self._asked(node)

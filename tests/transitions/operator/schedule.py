@@ -47,11 +47,17 @@ class Simulation:
         self.rng = random.Random(seed)
         self.api, self.slurm, self.broken = Api(), Slurmctld(), Broken()
         self.machines = Kubelets(self.api, self.slurm, self.rng)
-        self.operator = Process(self.api, self.slurm, self.rng, controllers, self.broken)
+        self.operator = self.started(controllers)
         self.operator.alive = self.machines.alive
-        self.api.create(SLURM_CLUSTER.object(CLUSTER, spec={"maintenance": "none"}))
+        self.api.create(self.cluster())
         self._taken_down = False
         self.polls = self.rng.choice([0.1, 0.4])
+
+    def started(self, controllers: Mapping[str, Decide]) -> Process:
+        return Process(self.api, self.slurm, self.rng, controllers, self.broken)
+
+    def cluster(self) -> Object:
+        return SLURM_CLUSTER.object(CLUSTER, spec={"maintenance": "none"})
 
     # Time.
 
@@ -105,9 +111,13 @@ class Simulation:
     # Events.
 
     def happen(self) -> None:
-        event = self.rng.choices([each for each, _ in EVENTS], [weight for _, weight in EVENTS])[0]
+        events = self.events()
+        event = self.rng.choices([each for each, _ in events], [weight for _, weight in events])[0]
         with contextlib.suppress(SlurmError):  # people are told, too, that slurmctld does not answer
             event(self)
+
+    def events(self) -> list[tuple[Callable[[Any], None], int]]:
+        return EVENTS
 
     def sets(self) -> list[str]:
         return [name_of(each) for each in self.api.of("NodeSet")]
@@ -261,7 +271,7 @@ class Simulation:
             for each in self.api.of("NodeSet")
             for ordinal in ([] if self.down else self.active(each))
         }
-        pods = {name_of(pod): pod for pod in self.api.of("Pod")}
+        pods = {name_of(pod): pod for pod in self.machines.workers()}
         if set(pods) != wanted:
             self.broken.say(f"there are {sorted(pods)}, not {sorted(wanted)}")
         for name in wanted & set(pods):
@@ -306,7 +316,7 @@ class Simulation:
         return found if wanted is not None else []
 
 
-EVENTS: list[tuple[Callable[[Simulation], None], int]] = [
+EVENTS: list[tuple[Callable[[Any], None], int]] = [
     (Simulation.scale, 6),
     (Simulation.change_template, 3),
     (Simulation.change_limit, 1),

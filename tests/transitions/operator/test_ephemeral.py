@@ -134,3 +134,40 @@ def test_without_an_answer_nobody_is_switched_off() -> None:
 def test_only_who_has_not_started_goes_back(observed: object, may: bool) -> None:
     assert isinstance(observed, Unknown | Absent | Found)
     assert powerstate.may_return(observed) is may
+
+
+def test_in_maintenance_nobody_starts_whatever_slurm_waits_for() -> None:
+    simulation = elastic(2)
+    simulation.api.create(node_set("held", 1))
+    until(simulation, lambda: "held-0" in idle(simulation))
+    simulation.slurm.drain("held-0", "looking into it", "alice")  # so slurmctld stays
+    simulation.api.edit("SlurmCluster", "slurm1", lambda found: found["spec"].update(maintenance="downscale"))
+    simulation.slurm.submit(2, lasts=20.0)
+    for _ in range(20):
+        simulation.wait(20.0)
+        simulation.round()
+    written = simulation.api.writes
+    for _ in range(20):
+        simulation.wait(20.0)
+        simulation.round()
+
+    assert (pods(simulation), simulation.api.writes) == (["held-0"], written)
+
+
+def test_static_workers_beside_one_that_fails_stay_as_they_are() -> None:
+    simulation = elastic(1)
+    simulation.api.create(node_set("static", 1))
+    until(simulation, lambda: "static-0" in simulation.slurm.nodes)
+    simulation.machines.failing.add("cpu-0")
+    simulation.slurm.nodes["static-0"].flags |= {"POWERING_UP"}
+    simulation.slurm.nodes["static-0"].asked = simulation.api.now
+    simulation.slurm.submit(2, lasts=20.0)
+    told: set[str] = set()
+    for _ in range(40):
+        simulation.wait(1.0)
+        simulation.operator.poll()
+        for key in simulation.operator.watched():
+            actions = simulation.operator.look(*key).slurm
+            told |= {each.node for each in actions if isinstance(each, PowerDown)}
+
+    assert told == {"cpu-0"}

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 import pytest
+from tests.transitions.operator import whole
 from tests.transitions.operator.mutants import MUTANTS
+from tests.transitions.operator.process import Decide
 from tests.transitions.operator.schedule import CONTROLLERS, Simulation
 
 from npa.reconcile.decision import Decision
@@ -35,6 +38,35 @@ def test_every_property_holds_on_many_schedules(first: int) -> None:
     last = min(first + BATCH, FIRST + MANY)
 
     assert [each for seed in range(first, last) for each in broken(seed)] == []
+
+
+def broken_whole(seed: int, controllers: Mapping[str, Decide] = whole.REAL) -> list[str]:
+    simulation = whole.Whole(seed, controllers)
+    simulation.run()
+    return [f"schedule {seed}: {each}" for each in simulation.broken.found]
+
+
+def test_every_property_holds_with_the_whole_operator() -> None:
+    assert [each for seed in range(4) for each in broken_whole(seed)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(FIRST, FIRST + MANY // 10, BATCH // 10))
+def test_every_property_holds_with_the_whole_operator_on_many_schedules(first: int) -> None:
+    assert [each for seed in range(first, first + BATCH // 10) for each in broken_whole(seed)] == []
+
+
+@pytest.mark.parametrize(
+    ("decide", "says"),
+    [
+        pytest.param(whole.no_checker, "files that no checker has read", id="no checker"),
+        pytest.param(whole.two_slurmctld, "two slurmctld may run", id="two slurmctld"),
+    ],
+)
+def test_a_bug_in_the_control_plane_is_seen(decide: Decide, says: str) -> None:
+    controllers = {**whole.REAL, "slurmcluster": decide}
+
+    assert any(says in each for seed in range(60) for each in broken_whole(seed, controllers))
 
 
 @pytest.mark.parametrize(

@@ -152,11 +152,13 @@ def keys() -> list[str]:
 
 KEYS = st.sampled_from(keys()) | st.text(max_size=5)
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(["1Gi", "10%"])
-VALUES = st.recursive(
+DEEP = st.recursive(
     LEAVES,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
     max_leaves=30,
 )
+# what is recursive is hardly ever a leaf, and most fields are
+VALUES = st.booleans().flatmap(lambda deep: DEEP if deep else LEAVES)
 
 
 @settings(deadline=None, max_examples=300)
@@ -190,10 +192,15 @@ WHOLE = [
             "healthCheckNodeState": [{"state": "ANY"}],
         },
         plugStackConfig__customPlugins=[{"path": "/x.so", "arguments": {"a": "b"}}],
-        slurmNodes__login__userIsolation={"memoryHigh": "1Gi", "memoryMax": "2Gi"},
+        slurmNodes__login__userIsolation={"memoryHigh": "1Gi", "memoryMax": "2Gi", "cpuWeight": 1},
+        slurmNodes__rest={"enabled": True, "threadCount": 3},
         slurmNodes__accounting={"enabled": True, "externalDB": {"enabled": True, "host": "db", "user": "u"}},
     ),
-    objects.nodeset(nodeConfig={"features": ["a"], "static": "CPUs=4", "gresConfig": ["Name=gpu"]}),
+    objects.nodeset(
+        nodeConfig={"features": ["a"], "static": "CPUs=4", "gresConfig": ["Name=gpu"]},
+        ephemeralTopologyWaitTimeout=60,
+        maxUnavailable="10%",
+    ),
     objects.check(),
 ]
 

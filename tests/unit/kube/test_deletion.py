@@ -10,7 +10,7 @@ from tests.unit.kube.test_slurmcluster import worker
 
 from npa.reconcile import deletion, maintenance, slurmcluster
 from npa.reconcile.deletion import FINALIZER, ON_DELETE
-from npa.reconcile.world import SlurmView, World
+from npa.reconcile.world import World
 from npa.render.objects import dig, name_of
 from npa.slurm.lookup import Absent, Found, Lookup, Unknown
 from npa.slurm.replies import Rows, SlurmJobReply
@@ -76,22 +76,39 @@ def test_what_is_not_held_by_us_is_not_touched() -> None:
 
 
 @pytest.mark.parametrize(
-    ("jobs", "why"),
+    ("jobs", "status"),
     [
-        pytest.param(Found(Rows((RUNNING, PENDING))), "1 jobs run: 12", id="running"),
-        pytest.param(Found(Rows((PENDING,))), "", id="pending"),
-        pytest.param(Found(Rows((), ("jobs[0]: no state",))), "jobs[0]", id="unreadable-job"),
-        pytest.param(
-            Unknown("exec failed"), "slurmctld cannot be asked about jobs: exec failed", id="unknown"
-        ),
-        pytest.param(Absent(), "", id="no-slurmctld"),
+        pytest.param(Found(Rows((RUNNING, PENDING))), "True", id="running"),
+        pytest.param(Found(Rows((PENDING,))), "False", id="pending"),
+        pytest.param(Found(Rows((), ("jobs[0]: no state",))), "Unknown", id="unreadable-job"),
+        pytest.param(Unknown("exec failed"), "Unknown", id="unknown"),
+        pytest.param(Absent(), "False", id="no-slurmctld"),
     ],
 )
-def test_refusing(jobs: Jobs, why: str) -> None:
-    world = leaving(load("minimal"), **{ON_DELETE: "refuse"})
-    asked = replace(world, slurm=SlurmView(jobs=jobs, read_at=NOW))
-    unasked = replace(leaving(load("minimal")), slurm=asked.slurm)
+def test_a_cluster_that_refuses_says_whether_jobs_run(jobs: Jobs, status: str) -> None:
+    world = settled(load("minimal"))
+    assert world.cluster is not None
+    metadata = {**world.cluster["metadata"], "annotations": {ON_DELETE: "refuse"}}
+    asked = replace(
+        world,
+        cluster={**world.cluster, "metadata": metadata},
+        slurm=replace(world.slurm, jobs=jobs, read_at=NOW),
+    )
+    after = done(asked, slurmcluster.decide(asked, SETTINGS)).cluster
+    assert after is not None
+    said = next(row for row in after["status"]["conditions"] if row["type"] == "JobsRunning")
 
-    assert deletion.refused(asked).startswith(why)
-    assert bool(deletion.refused(asked)) is bool(why)
-    assert deletion.refused(unasked) == ""
+    assert said["status"] == status
+    assert bool(deletion.refused(after)) is (status != "False")
+
+
+def test_what_nobody_has_asked_yet_is_refused_where_that_is_wished() -> None:
+    world = load("minimal")
+    assert world.cluster is not None
+    wishes = {
+        **world.cluster,
+        "metadata": {**world.cluster["metadata"], "annotations": {ON_DELETE: "refuse"}},
+    }
+
+    assert "nobody has asked" in deletion.refused(wishes)
+    assert deletion.refused(world.cluster) == ""

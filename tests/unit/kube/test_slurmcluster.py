@@ -198,6 +198,19 @@ def test_a_resource_that_makes_no_sense_touches_nothing() -> None:
     assert condition(edited, decision, "ControllersAvailable")[0] == "True"
 
 
+def test_files_that_were_delivered_are_taken_though_the_resource_makes_no_sense_now() -> None:
+    world = changed(settled(load("minimal")), custom("KillOnBadExit=1"))
+    later = replace(done(world, decide(world)), slurm=world.slurm)
+    senseless = changed(
+        later, lambda spec: spec["slurmNodes"]["controller"]["volumes"]["spool"].update(volumeSourceName="no")
+    )
+    decision = decide(senseless)
+    delivered = dig(senseless.find("ConfigMap", "small-slurm-configs") or {}, "data", "digest")
+
+    assert decision.slurm == (Reconfigure(delivered),)
+    assert decide(done(senseless, decision)).slurm == ()
+
+
 def test_a_partition_waits_for_its_nodesets() -> None:
     world = load("full")
     decision = decide(

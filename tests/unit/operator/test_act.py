@@ -27,6 +27,7 @@ from npa.reconcile.decision import (
 )
 from npa.reconcile.settings import Settings
 from npa.reconcile.world import SlurmView
+from npa.render.kube import names
 from npa.render.objects import CONFIG_MAP, POD, SECRET, SLURM_CLUSTER, Object
 from npa.slurm.lookup import Found, Lookup, Unknown
 from npa.slurm.replies import Rows, SlurmJobReply, SlurmNodeReply
@@ -53,7 +54,9 @@ class Api:
         self._note(f"delete {kind.kind} {namespace}/{name} {only['uid']}", {})
         return True
 
-    async def patch(self, kind: Any, name: str, namespace: str, body: Any, *, subresource: str) -> Object:
+    async def patch(
+        self, kind: Any, name: str, namespace: str, body: Any, *, subresource: str = ""
+    ) -> Object:
         return self._note(f"patch {kind.kind} {namespace}/{name} {subresource} {body}", CLUSTER)
 
     def _note(self, what: str, answer: Object) -> Object:
@@ -124,10 +127,24 @@ EVERYTHING = Decision(
 )
 
 
+def hurried(digest: str) -> list[str]:
+    """What the kubelet brings files at."""
+    body = {"metadata": {"annotations": {names.DELIVERED: digest}}}
+    return [f"patch Pod ns/c-controller-0  {body}"]
+
+
+def test_files_that_nobody_hurries_come_all_the_same() -> None:
+    told = did(Decision(slurm=(Reconfigure("d1"),)), fails="patch Pod")
+
+    assert told == [*hurried("d1"), f"c: {RECONFIGURE} d1"]
+
+
 def test_everything_is_done_in_its_order() -> None:
     assert did(EVERYTHING) == [
         "create Secret s",
+        *hurried("d1"),
         f"c: {RECONFIGURE} d1",
+        *hurried("d2"),
         f"c: {RECONFIGURE} d2 restart",
         "create Pod p",
         "apply ConfigMap a",

@@ -51,18 +51,7 @@ def resolve(
     said = {each.name: _pool_site(each, problems) for each in ordered}
     pools = tuple(_agreeing(pool, said[pool.name]) for pool in pools)
     partitions = tuple(_partitions(context, problems))
-    spec = context.spec
-    cluster = Cluster(
-        name=context.name,
-        target="kubernetes",
-        pools=pools,
-        partitions=(Partition("main", (), default=True), Partition("hidden", (), hidden=True)),
-        accounting=spec.slurm_nodes.accounting.enabled,
-        rest=spec.slurm_nodes.rest.enabled,
-        slurm_version=context.slurm_version,
-        controllers=(names.controller_pod(context.name),),
-        slurm_settings=typed.settings(spec),
-    )
+    spec, cluster = context.spec, _cluster(context, pools)
     site = Site(
         controller_address=context.controller,
         node_domain=context.host(names.umbrella(context.name)),
@@ -80,6 +69,21 @@ def resolve(
     cgroup = context.cgroup or spec.cgroup_version
     runtime = Runtime("none" if cgroup == "none" else "v1" if cgroup == "v1" else "v2", site=site)
     return Resolved(cluster, runtime, tuple(_dropped(partitions, pools)))
+
+
+def _cluster(context: Context, pools: tuple[Pool, ...]) -> Cluster:
+    spec = context.spec
+    return Cluster(
+        name=context.name,
+        target="kubernetes",
+        pools=pools,
+        partitions=(Partition("main", (), default=True), Partition("hidden", (), hidden=True)),
+        accounting=spec.slurm_nodes.accounting.enabled,
+        rest=spec.slurm_nodes.rest.enabled,
+        slurm_version=context.slurm_version,
+        controllers=(names.controller_pod(context.name),),
+        slurm_settings=typed.settings(spec),
+    )
 
 
 def _of_nodes(retired: Iterable[conf.Line], gres: str) -> Iterator[conf.Line]:

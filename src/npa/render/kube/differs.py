@@ -32,6 +32,7 @@ _KEYS = (
     "topologyKey",
     "ip",
 )
+_PLAIN = frozenset({str, int, float, bool, type(None), list, tuple})
 # Lists that others add to: what is wanted has to be among them.
 _SETS = frozenset({"finalizers"})
 
@@ -70,16 +71,20 @@ def digest(wanted: Object) -> str:
 
 def covers(found: Any, wanted: Any, key: str = "", *, quantity: bool = False) -> bool:
     """Say whether everything that is wanted is found."""
-    if isinstance(wanted, Mapping):
+    if found == wanted:
+        return True
+    kind = type(wanted)
+    # asked of an abstract class, what most values are takes longer than all the rest
+    if kind is dict or (kind not in _PLAIN and isinstance(wanted, Mapping)):
         if not isinstance(found, Mapping):
             return not wanted and found is None
         inside = quantity or key in _QUANTITIES
         return all(covers(found.get(name), each, name, quantity=inside) for name, each in wanted.items())
-    if isinstance(wanted, list | tuple):
+    if kind is list or kind is tuple:
         return _covers_list(found, wanted, key)
     if found is None:  # Go leaves out what is empty
         return not wanted
-    return bool(found == wanted) or ((quantity or key in _QUANTITIES) and same(found, wanted))
+    return (quantity or key in _QUANTITIES) and same(found, wanted)
 
 
 def same(one: object, other: object) -> bool:

@@ -71,7 +71,14 @@ def webhook(watched: tuple[str, ...], client: dict[str, Any]) -> dict[str, Any]:
                 "operations": ["CREATE", "UPDATE"],
                 "resources": plurals,
                 "scope": "Namespaced",
-            }
+            },
+            {
+                "apiGroups": [GROUP],
+                "apiVersions": ["v1"],
+                "operations": ["DELETE"],
+                "resources": ["slurmclusters"],
+                "scope": "Namespaced",
+            },
         ],
     }
     return VALIDATING_WEBHOOK.object(NAME, webhooks=[hook])

@@ -79,16 +79,21 @@ def render(
         problems=problems,
     )
     headless = names.service(context.name, "login", headless=True)
-    root_keys = "".join(f"{key.strip()}\n" for key in asked.ssh_root_public_keys)
-    maps = [(f"{context.name}-ssh-root-keys", {"authorized_keys": root_keys})]
-    maps += [] if own else [(sshd_config_name(context), {"sshd_config": text})]
     return (
         *pods.limits(context, "login", asked.sshd.security_limits_config),
-        *(context.object(CONFIG_MAP, name, "login", data=data) for name, data in maps),
+        *_maps(context, "" if own else text),
         services.login(context, port, problems),
         services.headless(context, "login", headless, {"ssh": port}),
         pods.stateful_set(context, "login", template, replicas=replicas, service=headless, mounted=mounted),
     )
+
+
+def _maps(context: Context, text: str) -> tuple[dict[str, Any], ...]:
+    """Return the ConfigMaps with root's keys and, unless the user has one, sshd_config."""
+    keys_of_root = "".join(f"{key.strip()}\n" for key in context.spec.slurm_nodes.login.ssh_root_public_keys)
+    maps = [(f"{context.name}-ssh-root-keys", {"authorized_keys": keys_of_root})]
+    maps += [(sshd_config_name(context), {"sshd_config": text})] if text else []
+    return tuple(context.object(CONFIG_MAP, name, "login", data=data) for name, data in maps)
 
 
 def conf_server(context: Context) -> str:

@@ -30,6 +30,7 @@ WANTED = f"{PREFIX}wanted-hash"  # annotation of whatever is applied: digest of 
 CONFIG = (
     f"{PREFIX}config-hash"  # annotation of the configuration's ConfigMap, and of the pods that start with it
 )
+DELIVERED = f"{PREFIX}delivered-hash"  # annotation of slurmctld's pod: digest of the files that it waits for
 
 CONTROLLER_PORT, SLURMD_PORT, ACCOUNTING_PORT, REST_PORT, SSH_PORT = 6817, 6818, 6819, 6820, 22
 

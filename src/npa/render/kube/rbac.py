@@ -39,7 +39,8 @@ def in_namespace() -> list[Rule]:
         # A NodeConfigurator's status is a plain field; the power state of a NodeSet is made beside it.
         _rule(GROUP, ("nodeconfigurators",), ("patch",)),
         _rule(GROUP, ("nodesetpowerstates",), ("create", "patch", "delete")),
-        _rule("", ("pods",), (*_READ, "create", "delete")),
+        # patched for one annotation, at which the kubelet brings the files of a ConfigMap at once
+        _rule("", ("pods",), (*_READ, "create", "delete", "patch")),
         # a Secret with slurmdbd.conf follows what it is made of; keys are made once and never patched
         _rule("", ("services", "configmaps", "persistentvolumeclaims", "secrets"), _OWN),
         # Over a WebSocket an exec is a `get` to older API servers and a `create` to newer ones.

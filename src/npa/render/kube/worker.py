@@ -38,7 +38,7 @@ class Place:
 
 
 def template(nodeset: NodeSet, place: Place) -> dict[str, Any]:
-    """Return the part of the pods that is the same for all workers of a set: annotations and spec."""
+    """Return the part of the pods that is the same for all workers of a set, and its digest."""
     spec = nodeset.spec
     rendered: dict[str, Any] = {
         "restartPolicy": "Always",
@@ -63,7 +63,8 @@ def template(nodeset: NodeSet, place: Place) -> dict[str, Any]:
     }
     rendered.update({key: value for key, value in optional.items() if value})
     annotations = {_DEFAULT_CONTAINER: SLURMD, _NEVER_EVICT: "false", **spec.worker_annotations}
-    return {"annotations": annotations, "spec": rendered}
+    made = {"annotations": annotations, "spec": rendered}
+    return {**made, "digest": digest(made)}
 
 
 def digest(value: object) -> str:
@@ -89,7 +90,7 @@ def pod(nodeset: NodeSet, place: Place, made: Mapping[str, Any], ordinal: int) -
             names.WORKER: "true",
             names.ORDINAL: str(ordinal),
         },
-        "annotations": {**made["annotations"], names.TEMPLATE: digest(made)},
+        "annotations": {**made["annotations"], names.TEMPLATE: made["digest"]},
         "ownerReferences": [owner(place)],
     }
     return rendered

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from npa.crds import definitions
+from npa.crds import definitions, installed
 from npa.errors import DestructiveError, KubeError
 from npa.render.kube import differs, installation
 from npa.render.kube.installation import NAME, Installation
@@ -34,6 +34,7 @@ _T = TypeVar("_T")
 
 WITHIN = 180.0  # seconds for the operator to be there
 _LOOK = 1.0  # seconds between two looks
+_SHOWN = 3  # fields that a problem names
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +135,7 @@ def inspect(kube: Kube, namespace: str) -> State:
     if missing:
         names = ", ".join(each.kind for each in missing)
         problems.append(f"kinds that are not served: {names}: npa operator install")
+    problems += _outdated(kube)
     hook = _known(kube.get(VALIDATING_WEBHOOK, NAME))
     if found is not None and not all(dig(each, "clientConfig", "caBundle") for each in _hooks(hook)):
         problems.append("the API server does not ask the operator before it takes objects in")
@@ -213,6 +215,16 @@ def _known(found: Lookup[_T]) -> _T | None:
 def _established(kube: Kube, name: str) -> bool:
     found = kube.get(CRD, name)
     return isinstance(found, Found) and is_true(found.value, "Established")
+
+
+def _outdated(kube: Kube) -> Iterator[str]:
+    """Yield the definitions that lack what this operator writes: it would be lost, and written again."""
+    for each in definitions.APIS:
+        found = _known(kube.get(CRD, f"{each.plural}.{GROUP}"))
+        if found is not None and (lacks := installed.lacks(found)):
+            more = f" and {len(lacks) - _SHOWN} more" if len(lacks) > _SHOWN else ""
+            shown = f"{', '.join(lacks[:_SHOWN])}{more}"
+            yield f"the definition of {each.kind} is older, it lacks {shown}: npa operator install"
 
 
 def _rolled_out(found: Object) -> bool:
