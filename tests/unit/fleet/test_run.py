@@ -244,6 +244,22 @@ def test_status_tells_each_case_apart(tmp_path: Path) -> None:
         verbs.status("nobody", ALL, given)
 
 
+def test_status_tells_work_from_what_was_left(tmp_path: Path) -> None:
+    world = World(fails={"bravo": NpaError("no")})
+    given = outside(tmp_path, world)
+    lab = fleet("alpha")
+    store = given.store("lab")
+    verbs.deploy(plan.deploy(lab, ALL, OPTIONS, given), OPTIONS, given).result()
+    record = store.record("alpha")
+    assert record
+    store.save(record.moved("changing", given.now()))
+
+    assert [each.message for each in verbs.status("lab", ALL, given).outcomes] == ["a deploy did not end"]
+    with store.locked():
+        told = [each.message for each in verbs.status("lab", ALL, given).outcomes]
+    assert told == ["being changed right now"]
+
+
 def test_a_damaged_record_stops_what_needs_it_and_hides_nothing_else(tmp_path: Path) -> None:
     world = World()
     given = outside(tmp_path, world)
