@@ -8,7 +8,20 @@ from typing import Annotated
 import typer
 
 import npa
-from npa.cli import change, explain_why, fleet, fleet_look, lint, look, node, remove, spec, tool, watching
+from npa.cli import (
+    change,
+    explain_why,
+    fleet,
+    fleet_look,
+    lint,
+    look,
+    node,
+    page,
+    remove,
+    spec,
+    tool,
+    watching,
+)
 from npa.cli.passing import PassingCommand
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -115,6 +128,7 @@ _COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
     ("watch", watching.watch, "Keep a cluster right until stopped."),
     ("explain-node", explain_why.node, "Say why a node is drained, down or fine."),
     ("explain-job", explain_why.job, "Say why a job waits, runs or failed."),
+    ("report", page.cluster, "Write a page about a cluster, to look at."),
     ("lint", lint.lint, "Check Slurm's files before Slurm reads them."),
     ("explain", spec.explain, "Say what a field of the spec means."),
     ("schema", spec.schema, "Print the spec's JSON Schema."),
@@ -141,6 +155,7 @@ for _name, _run, _short in (
     ("status", fleet_look.status, "Show how well each cluster is."),
     ("destroy", fleet.destroy, "Remove clusters and all their data."),
     ("list", fleet_look.list_, "List the fleets that this machine knows."),
+    ("report", page.fleet, "Write a page about all clusters, to look at."),
     ("schema", fleet_look.schema, "Print the JSON Schema of a fleet's file."),
 ):
     fleets.command(_name, short_help=_short)(_run)

@@ -35,6 +35,7 @@ COMMANDS = (
     "watch",
     "explain-node",
     "explain-job",
+    "report",
     "lint",
     "explain",
     "schema",
