@@ -13,6 +13,7 @@ from npa.slurm import quantity
 from npa.slurm.lookup import Found
 from npa.slurm.quantity import QuantityError
 from npa.slurm.replies import SlurmNodeReply
+from npa.slurm.states import JobState
 
 ROWS = 200
 
@@ -46,8 +47,8 @@ def _tiles(facts: Facts) -> Iterator[h.Node]:
         yield _tile("jobs", "unknown", "slurmctld did not say")
         return
     jobs = dict(report.jobs)
-    running = sum(count for state, count in jobs.items() if state.startswith("RUNNING"))
-    waiting = sum(count for state, count in jobs.items() if state.startswith("PENDING"))
+    running = sum(count for state, count in jobs.items() if JobState.parse(state).running)
+    waiting = sum(count for state, count in jobs.items() if JobState.parse(state).pending)
     yield _tile("jobs run", f"{running:,}", f"{waiting:,} waiting")
 
 

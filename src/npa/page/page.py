@@ -112,7 +112,7 @@ def _findings(findings: Sequence[Finding]) -> h.Node:
                 h.b[words.typed(each.subject)],
                 " ",
                 words.typed(each.message),
-                h.small[words.typed(each.hint)] if each.hint else None,
+                h.small[words.hint(each.hint)] if each.hint else None,
                 h.code[words.plain(each.command, 500)] if each.command else None,
             ]
             for each in findings

@@ -16,7 +16,7 @@ from npa.slurm.lookup import Absent, Found
 from npa.slurm.usage import PastJob
 
 BUCKETS = 84
-SHORTEST = timedelta(hours=1)
+SHORTEST = timedelta(minutes=15)
 USERS = 8
 PLANS = 30
 NO_ACCOUNTS = "the cluster keeps no accounts: set `accounting: true` in its spec, and deploy it again"

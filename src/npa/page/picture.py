@@ -88,7 +88,7 @@ def _box(role: str, name: str, daemons: Sequence[Daemon], x: int, y: int) -> Ite
     look = "unknown" if not daemons else "down" if bad else "up"
     told = ", ".join(f"{each.name} {each.state}" for each in bad) or _up(daemons)
     yield h.g[
-        h.title[f"{role} {name}: {told}"],
+        h.title[words.plain(f"{role} {name}: {told}")],
         h.rect(class_=f"box b-{look}", x=str(x), y=str(y), width="168", height="52", rx="8"),
         h.circle(class_=f"dot d-{look}", cx=str(x + 16), cy=str(y + 19), r="5"),
         h.text(".name", x=str(x + 28), y=str(y + 23))[_short(name, 16)],
@@ -125,7 +125,7 @@ def _fabric(
 def _called(switch: str) -> str:
     if switch == NO_SWITCH:
         return switch
-    return "no fabric: Ethernet only" if switch == "no-fabric" else f"fabric {switch}"
+    return "no fabric" if switch == "no-fabric" else f"fabric {switch}"
 
 
 def _nodes(names: Sequence[str], kinds: Mapping[str, Kind], top: int, tile: tuple[int, int]) -> _Drawn:
@@ -152,7 +152,7 @@ def _node(name: str, kind: Kind, at: tuple[int, int], tile: tuple[int, int]) -> 
         if tile == TILE
         else None
     )
-    return h.g[h.title[f"{name}: {KINDS[kind]}"], h.rect(box, class_=f"k-{kind}"), texts]
+    return h.g[h.title[words.plain(f"{name}: {KINDS[kind]}")], h.rect(box, class_=f"k-{kind}"), texts]
 
 
 def _short(text: str, longest: int) -> str:
@@ -172,7 +172,9 @@ def groups(named: Sequence[Group], kinds: Mapping[str, Kind], head: str) -> h.No
         told = ", ".join(f"{count:,} {KINDS[kind]}" for kind, count in found.items()) or "no nodes"
         rows.append(
             h.tr[
-                h.th(scope="row")[words.typed(each.name), h.small[f" {each.about}"] if each.about else None],
+                h.th(scope="row")[
+                    words.typed(each.name), h.small[words.plain(each.about)] if each.about else None
+                ],
                 h.td(".num")[f"{len(each.nodes):,}"],
                 h.td(".wide")[states.bar(found), h.small[told]],
             ]

@@ -40,7 +40,7 @@ def _running(each: JobDetail, facts: Facts) -> h.Node:
     limit = job.time_limit
     told = "none" if limit in (None, UNLIMITED) else words.seconds(float(str(limit)) * 60)
     return h.tr[
-        h.th(scope="row")[job.id],
+        h.th(scope="row")[words.plain(job.id, 60)],
         h.td[words.typed(job.user, 40)],
         h.td[words.typed(job.name, 60)],
         h.td[words.typed(job.partition, 40)],
@@ -68,7 +68,7 @@ def _waiting(each: JobDetail, nodes: Sequence[SlurmNodeReply], facts: Facts) -> 
     helps = "ask for less, or cancel it" if never else meant.remedy.replace("ID", job.id)
     why = f"it can never start: {'; '.join(never)}" if never else meant.meaning
     return h.tr[
-        h.th(scope="row")[job.id],
+        h.th(scope="row")[words.plain(job.id, 60)],
         h.td[words.typed(job.user, 40)],
         h.td[words.typed(job.name, 60)],
         h.td[words.typed(job.partition, 40)],
@@ -76,7 +76,7 @@ def _waiting(each: JobDetail, nodes: Sequence[SlurmNodeReply], facts: Facts) -> 
         h.td[words.moment(job.submitted_at, facts.now)],
         h.td(".wide")[
             h.b[words.plain(job.reason or "not looked at yet")], f" {words.plain(why)}",
-            h.small[words.plain(helps)],
+            h.small[words.hint(helps)],
         ],
     ]  # fmt: skip
 

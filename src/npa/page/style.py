@@ -3,16 +3,16 @@
 CSS = """
 :root{--back:#f6f7f9;--card:#fff;--ink:#1b2330;--soft:#5a6577;--line:#dfe3ea;--wire:#aeb8c6;
 --busy:#2459a9;--mixed:#6f9fe0;--idle:#bcd3f2;--draining:#f3cf86;--drained:#d98b1f;--down:#c93a4b;
---held:#9a82c9;--off:#d5dae2;--unknown:#7d8794;--up:#2f9461;--gpus:#7a4fb5;--on:#fff;--dark:#16202e;
+--held:#7a5fb0;--off:#d5dae2;--unknown:#5f6975;--up:#2f9461;--gpus:#7a4fb5;--on-deep:#fff;--on-pale:#16202e;
 color-scheme:light dark}
 @media(prefers-color-scheme:dark){:root{--back:#10151d;--card:#182030;--ink:#e6eaf1;--soft:#9aa7ba;
 --line:#2a3446;--wire:#4a586e;--busy:#4f8ae0;--mixed:#335f9f;--idle:#253f66;--draining:#8a6a25;
---drained:#d99a3d;--down:#e0586a;--held:#8368b8;--off:#2f3949;--unknown:#8b95a5;--up:#45b57d;--gpus:#a884e0;
---on:#fff;--dark:#e6eaf1}}
+--drained:#d99a3d;--down:#e0586a;--held:#a68fd6;--off:#2f3949;--unknown:#8b95a5;--up:#45b57d;--gpus:#a884e0;
+--on-deep:#10151d;--on-pale:#fff}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--back);color:var(--ink);
 font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
-main{max-width:1080px;margin:0 auto;padding:28px 20px 60px}
+main{max-width:1160px;margin:0 auto;padding:28px 20px 60px}
 header{margin-bottom:20px}.kind{margin:0;color:var(--soft);font-size:13px;letter-spacing:.04em}
 h1{margin:0;font-size:32px;line-height:1.2;display:flex;flex-wrap:wrap;gap:6px 14px;align-items:center}
 .about{margin:4px 0 0;color:var(--soft)}
@@ -37,10 +37,13 @@ thead th{color:var(--soft);font-weight:500;font-size:12.5px;white-space:nowrap}
 tbody tr:last-child>*{border-bottom:0}th[scope=row]{font-weight:600;min-width:84px}
 .num{text-align:right;width:1%}.wide{min-width:200px}
 time{white-space:nowrap}
-bdi,th,td,li,p,h1,h2,code{overflow-wrap:anywhere}
-thead th,td{overflow-wrap:normal}td b{white-space:nowrap}td.wide,td bdi{overflow-wrap:anywhere}
+li,p,h1,h2,code{overflow-wrap:anywhere}
+td{white-space:nowrap}td.wide,td code,td ol,td bdi{white-space:normal}
+td bdi,th bdi{display:inline-block;max-width:300px;overflow-wrap:break-word}
+th[scope=row]{overflow-wrap:break-word;max-width:300px}
 code{display:block;width:fit-content;max-width:100%;margin-top:4px;padding:3px 8px;border-radius:6px;
 background:var(--back);border:1px solid var(--line);font:12.5px/1.5 ui-monospace,"DejaVu Sans Mono",monospace}
+code.in{display:inline;margin:0;padding:1px 4px;font-size:12px}
 .pill{display:inline-flex;gap:7px;align-items:center;font-size:13px;font-weight:500;line-height:1.4;
 border:1px solid var(--line);border-radius:99px;padding:2px 10px 2px 8px;background:var(--back);
 color:var(--ink)}
@@ -60,8 +63,9 @@ border-radius:0 6px 6px 0}
 .box{fill:var(--card);stroke:var(--wire)}.b-down{stroke:var(--down);stroke-width:2}
 .d-up{fill:var(--up)}.d-down{fill:var(--down)}.d-unknown{fill:var(--unknown)}
 .switch{fill:var(--back);stroke:var(--wire)}
-.picture .t-busy,.picture .t-down,.picture .t-held,.picture .t-unknown{fill:var(--on)}
-.picture .t-idle,.picture .t-mixed,.picture .t-draining,.picture .t-drained,.picture .t-off{fill:var(--dark)}
+.picture .t-busy,.picture .t-down,.picture .t-held,.picture .t-unknown{fill:var(--on-deep)}
+.picture .t-idle,.picture .t-mixed,.picture .t-draining,.picture .t-off{fill:var(--on-pale)}
+.picture .t-drained{fill:#10151d}
 .k-busy{fill:var(--busy);background:var(--busy)}.k-mixed{fill:var(--mixed);background:var(--mixed)}
 .k-idle{fill:var(--idle);background:var(--idle)}.k-draining{fill:var(--draining);background:var(--draining)}
 .k-drained{fill:var(--drained);background:var(--drained)}.k-down{fill:var(--down);background:var(--down)}

@@ -23,6 +23,14 @@ def typed(text: str, longest: int = 300) -> h.Element:
     return h.bdi[plain(text, longest)]
 
 
+def hint(text: str) -> h.Node:
+    """Return a hint of ours, in which `commands` are set off; names in it are somebody's."""
+    parts = plain(text, 600).split("`")
+    if len(parts) % 2 == 0:
+        return typed(text, 600)  # one of them is not ours
+    return [h.code(".in")[part] if index % 2 else part for index, part in enumerate(parts) if part]
+
+
 def moment(when: datetime | None, now: datetime) -> h.Node:
     """Return how long ago something was, with the moment itself; or that it is not known."""
     if when is None:

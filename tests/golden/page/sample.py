@@ -120,11 +120,16 @@ REPORT = Report(
     nominal=Capacity(8, 704, 32),
     schedulable=Capacity(3, 336, 16),
     findings=(
-        Finding("error", "node cpu-1", "takes no jobs: down, Not responding", "see what its slurmd says",
-                "npa soperator logs cpu-1 --cluster quick"),
+        Finding(
+            "error",
+            "node cpu-1",
+            "takes no jobs: down, Not responding",
+            "start it, then `scontrol update nodename=cpu-1 state=resume`",
+            "npa soperator logs cpu-1 --cluster quick",
+        ),
         Finding("warning", "node old-0", "is in Slurm and not in the spec"),
     ),
-    jobs=(("PENDING", 2), ("RUNNING", 2)),
+    jobs=(("pending", 2), ("running", 2)),
     daemons=(
         Daemon("controller-0", "slurmctld", "up", 1),
         Daemon("accounting-0", "slurmdbd", "up", 2),
