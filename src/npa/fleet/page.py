@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
+from npa.api import page as api
 from npa.errors import NpaError
 from npa.fleet import glance, verbs
 from npa.fleet.backends import BUILT_IN
@@ -18,16 +20,28 @@ from npa.page.facts import Facts, Member
 _NOT_THERE = frozenset({"absent", "foreign", "unknown"})
 
 
-def html(name: str, selection: Selection, outside: Outside, *, days: int) -> str:
+def _local(cluster: str, days: int) -> Facts:
+    return api.facts(cluster, target="local", days=days)
+
+
+def html(
+    name: str,
+    selection: Selection,
+    outside: Outside,
+    *,
+    days: int = api.DAYS,
+    read: Callable[[str, int], Facts] = _local,
+) -> str:
     """Return the page of the recorded clusters; raises NotFoundError for a fleet of which none is.
 
-    A cluster that cannot be read is on it with the reason, and hides no other.
+    A cluster that cannot be read is on it with the reason, and hides no other. `read` gives what there is to
+    see of a local one.
     """
     seen = verbs.status(name, selection, outside)
     by_claim = {each.claim: each for each in seen.outcomes}
 
     def look(claim: Claim) -> Member:
-        return _member(by_claim[claim], days)
+        return _member(by_claim[claim], lambda cluster: read(cluster, days))
 
     members = [future.result() for _, future in glance.each(list(by_claim), look, outside)]
     lost = [
@@ -37,18 +51,12 @@ def html(name: str, selection: Selection, outside: Outside, *, days: int) -> str
     return page.fleet(name, [*members, *lost], datetime.now(UTC))
 
 
-def _member(outcome: Outcome, days: int) -> Member:
+def _member(outcome: Outcome, read: Callable[[str], Facts]) -> Member:
     claim = outcome.claim
     facts, message = None, outcome.message
     if claim.backend == BUILT_IN and claim.target == "local" and outcome.status not in _NOT_THERE:
         try:
-            facts = _facts(claim, days)
+            facts = read(claim.cluster)
         except NpaError as error:
             message = "; ".join(each for each in (message, str(error)) if each)
     return Member(claim.project, claim.cluster, claim.target, outcome.status, outcome.ok, message, facts)
-
-
-def _facts(claim: Claim, days: int) -> Facts:
-    from npa.api import page as api
-
-    return api.facts(claim.cluster, target="local", days=days)

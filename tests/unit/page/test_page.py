@@ -26,8 +26,8 @@ MADE_OF = frozenset(
     re.findall(
         "[a-z0-9]+",
         "a article b bdi body circle code details div figcaption figure g h1 h2 h3 head header html i li "
-        "line main meta ol p path rect section small span style summary svg table tbody td text th thead time "
-        "title tr tspan ul",
+        "line main meta ol p path rect section small span style summary svg table tbody td text th thead "
+        "time title tr tspan ul",
     )
 )
 VOID = frozenset({"meta"})
@@ -65,7 +65,7 @@ def typed(value: Any, text: str) -> Any:
         return text
     if isinstance(value, tuple):
         return tuple(typed(each, text) for each in value)
-    if isinstance(value, NodeState | type) or not is_dataclass(value):
+    if isinstance(value, NodeState) or not is_dataclass(value) or isinstance(value, type):
         return value
     changed = {field.name: typed(getattr(value, field.name), text) for field in fields(value)}
     fixed = {"severity", "state", "result", "status"} & changed.keys()
