@@ -116,6 +116,17 @@ def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
         assert path.exists()
 
 
+def test_who_only_asks_takes_no_lock(tmp_path: Path) -> None:
+    path = tmp_path / ".lock"
+    assert not disk.held(path)
+    assert not path.exists()
+    with disk.lock(path, ""):
+        assert disk.held(path)
+        assert disk.held(path)
+    path.touch()  # as a process that was killed leaves it
+    assert not disk.held(path)
+
+
 def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
     path = tmp_path / ".lock"
     program = (

@@ -17,6 +17,7 @@ from npa.cli import (
     look,
     node,
     operator,
+    page,
     remove,
     rotating,
     spec,
@@ -131,6 +132,7 @@ _COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
     ("rotate", rotating.rotate, "Give a cluster a new key."),
     ("explain-node", explain_why.node, "Say why a node is drained, down or fine."),
     ("explain-job", explain_why.job, "Say why a job waits, runs or failed."),
+    ("report", page.cluster, "Write a page about a cluster, to look at."),
     ("lint", lint.lint, "Check Slurm's files before Slurm reads them."),
     ("explain", spec.explain, "Say what a field of the spec means."),
     ("schema", spec.schema, "Print the spec's JSON Schema."),
@@ -157,6 +159,7 @@ for _name, _run, _short in (
     ("status", fleet_look.status, "Show how well each cluster is."),
     ("destroy", fleet.destroy, "Remove clusters and all their data."),
     ("list", fleet_look.list_, "List the fleets that this machine knows."),
+    ("report", page.fleet, "Write a page about all clusters, to look at."),
     ("schema", fleet_look.schema, "Print the JSON Schema of a fleet's file."),
 ):
     fleets.command(_name, short_help=_short)(_run)

@@ -47,13 +47,13 @@ def read(path: str) -> bytes:
     return content
 
 
-def write(path: Path, text: str) -> None:
-    """Replace a file of the user's in one step, readable by nobody else."""
+def write(path: Path, text: str, mode: int = 0o600) -> None:
+    """Replace a file of the user's in one step; without a mode it is readable by nobody else."""
     if not path.name:
         raise UsageError(f"{path}: is a directory", hint="name a file that can be written")
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w") as file:
             file.write(text)
         temporary.replace(path)
     except OSError as error:

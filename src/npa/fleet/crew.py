@@ -7,6 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -53,7 +54,10 @@ class Crew:
         self._failed = threading.Event()
         self._count = len(claims)
         self._threads = [
-            threading.Thread(target=self._run, name=f"fleet-{number}", daemon=True)
+            # what the caller has chosen for a block, how Kubernetes is reached say, holds in its threads, too
+            threading.Thread(
+                target=copy_context().run, args=(self._run,), name=f"fleet-{number}", daemon=True
+            )
             for number in range(max(0, min(concurrency, len(claims))))
         ]
 

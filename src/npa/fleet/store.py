@@ -67,7 +67,12 @@ class Store:
     def locked(self) -> AbstractContextManager[None]:
         """Keep every other run of this fleet out; raises RefusedError where one is at work."""
         self._base.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return disk.lock(self._base / f".{self.name}.lock", f"another command is changing fleet {self.name}")
+        return disk.lock(self._lock, f"another command is changing fleet {self.name}")
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run of this fleet is at work."""
+        return disk.held(self._lock)
 
     def exists(self) -> bool:
         """Say whether anything of this fleet is written down."""
@@ -122,6 +127,10 @@ class Store:
         for each in (self._folder / CLUSTERS, self._folder / NETWORKS, self._folder):
             with contextlib.suppress(OSError):
                 each.rmdir()
+
+    @property
+    def _lock(self) -> Path:
+        return self._base / f".{self.name}.lock"
 
     def _path(self, kind: str, name: str) -> Path:
         return self._folder / kind / f"{name}.json"

@@ -109,13 +109,15 @@ def status(
     name: str, selection: Selection, outside: Outside, members: Sequence[Member] | None = None
 ) -> Result:
     """Return how each recorded cluster is, and each of the file that is not recorded; changes nothing."""
-    records, wrong = outside.store(name).records()
+    store = outside.store(name)
+    records, wrong = store.records()
+    busy = store.busy
     if not records and not wrong and members is None:
         raise NotFoundError(f"no fleet {name!r} on this machine", hint="see `npa fleet list`")
     known = {each.claim.cluster: each for each in records}
     claims = [*(each.claim for each in records), *_unrecorded(members or (), known)]
     chosen = select.chosen(claims, selection)
-    looked = glance.each(chosen, lambda each: _seen(each, known.get(each.cluster), outside), outside)
+    looked = glance.each(chosen, lambda each: _seen(each, known.get(each.cluster), outside, busy), outside)
     outcomes = tuple(future.result() for _, future in looked)
     return Result(name, "status", outcomes, unreadable=wrong, next_command=_look(outcomes))
 
@@ -185,14 +187,14 @@ def _clean(store: Store, outside: Outside) -> Iterator[Network]:
             yield Network(each.project, True, f"network {each.network_id or each.name} is gone")
 
 
-def _seen(claim: Claim, record: Record | None, outside: Outside) -> Outcome:
+def _seen(claim: Claim, record: Record | None, outside: Outside, busy: bool) -> Outcome:
     if record is None:
         return Outcome(claim, "absent", False, "not deployed yet")
     there = outside.there(claim)
     if isinstance(there, Unknown):
         return Outcome(claim, "unknown", False, there.why)
     if isinstance(there, Absent):
-        return Outcome(claim, "absent", False, _told(record, "recorded, and not there"))
+        return Outcome(claim, "absent", False, _told(record, "recorded, and not there", busy))
     if plan.another(record, there.value.value):
         return Outcome(
             claim, "foreign", False, "the cluster of this name is not the one that this fleet made"
@@ -200,14 +202,16 @@ def _seen(claim: Claim, record: Record | None, outside: Outside) -> Outcome:
     try:
         found = outside.backend(claim.backend).status(claim)
     except NotFoundError:
-        return Outcome(claim, "absent", False, _told(record, "only begun"))
+        return Outcome(claim, "absent", False, _told(record, "only begun", busy))
     except NpaError as error:
         return replace(failed(claim, error), status="unknown")
-    return replace(_outcome(claim, found), message=_told(record, found.message))
+    return replace(_outcome(claim, found), message=_told(record, found.message, busy))
 
 
-def _told(record: Record, message: str) -> str:
-    """Say what the record knows beside what was seen."""
+def _told(record: Record, message: str, busy: bool) -> str:
+    """Say what the record knows beside what was seen; `busy` is whether a run may be at it right now."""
+    if busy and record.phase in ("changing", "destroying"):
+        return "; ".join(each for each in (message, "being changed right now") if each)
     known = {
         "changing": "a deploy did not end",
         "destroying": "a destroy did not end",

@@ -88,6 +88,7 @@ __all__ = [
     "load_spec",
     "plan",
     "plan_destroy",
+    "report",
     "spec_from_mapping",
     "status",
 ]
@@ -178,6 +179,16 @@ def status(fleet: str | Fleet, *, projects: Sequence[str] = (), clusters: Sequen
 
     members = None if isinstance(fleet, str) else fleet.members
     return verbs.status(_name(fleet), _selection(projects, clusters), Outside(), members)
+
+
+def report(
+    fleet: str | Fleet, *, projects: Sequence[str] = (), clusters: Sequence[str] = (), days: int = 7
+) -> str:
+    """Return a page about the recorded clusters, as HTML complete in itself, with `days` of accounting."""
+    from npa.fleet import page
+    from npa.fleet.outside import Outside
+
+    return page.html(_name(fleet), _selection(projects, clusters), Outside(), days=days)
 
 
 def plan_destroy(

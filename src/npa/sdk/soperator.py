@@ -56,6 +56,7 @@ __all__ = [
     "destroying",
     "load_spec",
     "plan",
+    "report",
     "spec_from_mapping",
     "status",
 ]
@@ -204,6 +205,15 @@ def status(
     if api.where(name, target, chosen.terraform_dir) == "nebius":
         return nebius_api.status(name, chosen).document()
     return api.status(name)
+
+
+def report(
+    name: str, target: TargetName | None = None, *, days: int = 7, nebius: NebiusOptions | None = None
+) -> str:
+    """Return a page about a cluster, as HTML complete in itself, with `days` of accounting."""
+    from npa.api import page
+
+    return page.html(name, target=target, nebius=nebius, days=days)
 
 
 def destroy(

@@ -102,6 +102,21 @@ def lent_lock(path: Path, busy: str, *, patience: float = 0.0) -> Iterator[int]:
         os.close(fd)
 
 
+def held(path: Path) -> bool:
+    """Say whether somebody holds a lock right now."""
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
 def free_bytes(path: Path) -> int:
     """Return the bytes an unprivileged writer may still use where `path` is or would be made."""
     while not path.exists():

@@ -42,6 +42,10 @@ class Slurm:
         """Return `sacct --json` of one job, however long ago it was."""
         return self._json(["sacct", "--json", "--jobs", str(number)])
 
+    def past(self, days: int) -> dict[str, Any]:
+        """Return `sacct --json` of everybody's jobs that waited or ran in the last days, without steps."""
+        return self._json(["sacct", "--json", "--allusers", "--allocations", f"--starttime=now-{days}days"])
+
     def reconfigure(self) -> None:
         """Have slurmctld and every slurmd read their files anew."""
         self._do(["scontrol", "reconfigure"])

@@ -36,6 +36,7 @@ COMMANDS = (
     "rotate",
     "explain-node",
     "explain-job",
+    "report",
     "lint",
     "explain",
     "schema",

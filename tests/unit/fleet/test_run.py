@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,19 @@ def test_as_many_work_at_once_as_is_allowed_and_no_more() -> None:
 
     assert run.result().ok
     assert most == [True] * 9
+
+
+def test_what_the_caller_chose_for_a_block_holds_in_every_thread() -> None:
+    chosen: ContextVar[str] = ContextVar("chosen", default="nothing")
+
+    def work(claim: Claim, _: Heard) -> Outcome:
+        return Outcome(claim, chosen.get(), True)
+
+    token = chosen.set("this")
+    run = Run("lab", "deploy", claims(3), work, lock=lock, concurrency=2)
+    chosen.reset(token)
+
+    assert {each.status for each in run.result().outcomes} == {"this"}
 
 
 def test_events_of_a_cluster_come_in_order_and_end_with_its_outcome() -> None:
@@ -242,6 +256,22 @@ def test_status_tells_each_case_apart(tmp_path: Path) -> None:
     assert result.exit_code == 4
     with pytest.raises(NotFoundError):
         verbs.status("nobody", ALL, given)
+
+
+def test_status_tells_work_from_what_was_left(tmp_path: Path) -> None:
+    world = World(fails={"bravo": NpaError("no")})
+    given = outside(tmp_path, world)
+    lab = fleet("alpha")
+    store = given.store("lab")
+    verbs.deploy(plan.deploy(lab, ALL, OPTIONS, given), OPTIONS, given).result()
+    record = store.record("alpha")
+    assert record
+    store.save(record.moved("changing", given.now()))
+
+    assert [each.message for each in verbs.status("lab", ALL, given).outcomes] == ["a deploy did not end"]
+    with store.locked():
+        told = [each.message for each in verbs.status("lab", ALL, given).outcomes]
+    assert told == ["being changed right now"]
 
 
 def test_a_damaged_record_stops_what_needs_it_and_hides_nothing_else(tmp_path: Path) -> None:

@@ -17,6 +17,11 @@ class Layout:
         return f"{self.state}/record.json"
 
     @property
+    def history(self) -> str:
+        """Which plans were applied, and how that ended."""
+        return f"{self.state}/history.jsonl"
+
+    @property
     def daemons_etc(self) -> str:
         """`/etc/slurm` of the daemons: every file and the keys."""
         return f"{self.state}/etc/daemons"

@@ -23,7 +23,7 @@ from npa.slurm.runtime import Runtime
 from npa.spec.model import SoperatorSpec
 from npa.targets import login_keys
 from npa.targets.base import Listener, Options, Summary
-from npa.targets.local import access, destroy, gather, inspect, preflight, rotate
+from npa.targets.local import access, destroy, gather, history, inspect, preflight, rotate
 from npa.targets.local import record as records
 from npa.targets.local.apply import Deployment
 from npa.targets.local.paths import Paths
@@ -69,7 +69,8 @@ class LocalTarget:
                     f"the world has moved on since this plan for {cluster.name} was made",
                     hint="plan again, and look at what changed",
                 )
-            self._deployment(wanted, world, image, options, heard).run(plan)
+            with history.written(self._history(cluster.name), "deploy", plan, heard) as hear:
+                self._deployment(wanted, world, image, options, hear).run(plan)
 
     def plan_destroy(self, name: str, options: Options) -> Plan:
         """Return the steps that leave nothing of a cluster; raises NotFoundError where there is none."""
@@ -99,7 +100,9 @@ class LocalTarget:
             made, wanted, world, image = self._plan(record.cluster, options)
             chosen = choose(made)
             if chosen.steps:
-                self._deployment(wanted, world, image, options, heard).run(chosen)
+                told = without_power(chosen)  # nodes come and go all day, and Slurm keeps account of that
+                with history.written(self._history(name), "repair", told, heard) as hear:
+                    self._deployment(wanted, world, image, options, hear).run(chosen)
             return chosen
 
     def plan_rotation(self, name: str, key: rotate.Key, options: Options) -> Plan:
@@ -231,6 +234,9 @@ class LocalTarget:
             raise NotFoundError(f"no cluster {name!r} on this machine", hint="see `npa soperator list`")
         _, running = gather.processes(self._paths.layout(name), name)
         return {node: found.pid for node, found in running.items()}
+
+    def _history(self, name: str) -> Path:
+        return Path(self._paths.layout(name).history)
 
     def _locked(self, name: str, patience: float = 0.0) -> AbstractContextManager[None]:
         busy = f"another command is changing cluster {name}"

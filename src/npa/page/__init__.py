@@ -1,0 +1,1 @@
+"""A cluster as one HTML file, from values: pure."""
