@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fakes.fleet import World, fleet, outside
 
@@ -24,6 +24,7 @@ RECORD = Record(CLAIM, "deployed", "2026-01-01T00:00:00+00:00", "2026-01-02T00:0
 WORD = st.text(max_size=5)
 
 
+@settings(deadline=None)
 @given(WORD, WORD, WORD, st.sampled_from(["changing", "deployed", "failed", "destroying"]))
 def test_a_record_is_read_as_it_was_written(identity: str, message: str, region: str, phase: Any) -> None:
     made = Record(CLAIM, phase, "a", "b", identity, message=message, region=region)

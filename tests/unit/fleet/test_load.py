@@ -6,7 +6,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npa.fleet import backends, load, merge, schema
@@ -262,6 +262,7 @@ JSON = st.recursive(
 MAPPINGS = st.dictionaries(st.sampled_from("abcd"), JSON, max_size=4)
 
 
+@settings(deadline=None)
 @given(MAPPINGS, MAPPINGS)
 def test_every_merged_value_is_the_one_at_its_origin(base: dict[str, Any], over: dict[str, Any]) -> None:
     part = merge.overlay(base, over, "base", "over", "over")
@@ -273,6 +274,7 @@ def test_every_merged_value_is_the_one_at_its_origin(base: dict[str, Any], over:
     assert set(part.value) == {*base, *over}
 
 
+@settings(deadline=None)
 @given(MAPPINGS, MAPPINGS)
 def test_what_a_cluster_says_itself_stands(base: dict[str, Any], over: dict[str, Any]) -> None:
     def stands(own: Any, merged: Any) -> bool:
