@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from npa.errors import NpaError, RefusedError
+from npa.errors import NpaError, UsageError
 from npa.slurm.lookup import Absent, Found, Lookup, Unknown
 
 
@@ -24,12 +24,11 @@ def identity(name: str, target: str) -> Lookup[Identity]:
             return _local(name)
         if target == "nebius":
             return _nebius(name)
+        if target == "kubernetes":
+            return _kubernetes(name)
     except (NpaError, OSError) as error:
         return Unknown(str(error))
-    raise RefusedError(
-        f"target {target!r} cannot be deployed like this",
-        hint="set `target: local` to run the same clusters on this machine",
-    )
+    raise UsageError(f"no target {target!r}", hint="choose one of local, kubernetes, nebius")
 
 
 def _local(name: str) -> Lookup[Identity]:
@@ -51,3 +50,10 @@ def _nebius(name: str) -> Lookup[Identity]:
         return Absent()
     record = records.load_sidecar(folder)
     return Found(Identity(record.cluster_id)) if record else Absent()
+
+
+def _kubernetes(name: str) -> Lookup[Identity]:
+    from npa.api import places
+
+    found = next((each for each in places.kubernetes().list() if each.name == name), None)
+    return Found(Identity(found.created, found.created)) if found else Absent()
