@@ -15,6 +15,7 @@ from npa.slurm import conf, hostlist, version
 from npa.slurm.runtime import Runtime, Site
 
 # Slurm reads topology.yaml from 25.05 on, and topology.conf before.
+PLAIN = Site()  # nothing besides the cluster
 _YAML_SINCE = "25.05"
 _NO_FABRIC = "no-fabric"
 _ROOT = "all-fabrics"
@@ -51,7 +52,7 @@ def render(cluster: Cluster, runtime: Runtime) -> str:
     return "".join(written)
 
 
-def switches(cluster: Cluster, site: Site) -> tuple[Switch, ...]:
+def switches(cluster: Cluster, site: Site = PLAIN) -> tuple[Switch, ...]:
     """Return the leaves by name, then the root of several; pools without workers have no part in them."""
     fabrics: dict[str, list[str]] = {}
     for pool in cluster.pools:
