@@ -246,7 +246,7 @@ class Simulation:
             self.wait(1.0)
             self.round()
         self.machines.failing.clear()
-        held = self.rng.random() < 0.3 or self._taken_down
+        held = self.rng.random() < 0.3 or not self.slurm.up
         for name in () if held else list(self.slurm.drained_by):
             self.slurm.resume(name)
         quiet = 0
