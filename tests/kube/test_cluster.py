@@ -69,7 +69,7 @@ async def converge(bed: Bed, case: str, namespace: str) -> None:
     expected = {path.stem for path in (GOLDEN / case / "objects").iterdir()} - {
         f"ServiceMonitor-{cluster}-slurmctld-metrics"  # no such kind here
     }
-    kinds = ("ConfigMap", "Service", "Secret", "StatefulSet", "Deployment", "Job", "PersistentVolumeClaim")
+    kinds = ("ConfigMap", "Service", "Secret", "StatefulSet", "Deployment", "Job", "PodDisruptionBudget")
     there = {f"{kind}-{name}" for kind in kinds for name in found(bed, kind, namespace)}
     assert expected <= there
 
