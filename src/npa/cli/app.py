@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import npa
-from npa.cli import change, explain_why, lint, look, node, operator, remove, spec, watching
+from npa.cli import change, explain_why, images, lint, look, node, operator, remove, spec, watching
 from npa.cli.passing import PassingCommand
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -117,6 +117,7 @@ _OPERATING: tuple[tuple[str, Callable[..., None], str], ...] = (
     ("status", operator.status, "Say whether it is there and well."),
     ("manifests", operator.manifests, "Print what `install` applies."),
     ("run", operator.run, "Run the operator until stopped."),
+    ("images", images.images, "Make the images that it and its clusters run."),
 )
 for _name, _run, _short in _OPERATING:
     operating.command(_name, short_help=_short)(_run)
