@@ -102,7 +102,7 @@ class _Pass:
             delete=(*_pods(moves.remove), *self._claims_left(workers), *self._unpowered()),
             status=status,
             notices=tuple(_notices(moves, pods)),
-            again_in=self._again(moves, due.values()),
+            again_in=self._again(workers, moves, due.values()),
         )
 
     def _wanted(self) -> frozenset[int]:
@@ -117,8 +117,11 @@ class _Pass:
 
     def _allowed(self) -> tuple[int, str]:
         """Return how many may be out at once, and what is wrong with that number."""
+        asked, replicas = str(self.nodeset.spec.max_unavailable), max(0, self.nodeset.spec.replicas)
+        if asked.endswith("%") and asked[:-1].isdecimal() and int(asked[:-1]) > 100:
+            return max(1, replicas * int(asked[:-1]) // 100), ""  # the API takes as much as comes to 500
         try:
-            return drain_budget.limit(self.nodeset.spec.max_unavailable, self.nodeset.spec.replicas), ""
+            return drain_budget.limit(asked, replicas), ""
         except ValueError as error:
             return 0, f"maxUnavailable: {error}"
 
@@ -178,10 +181,15 @@ class _Pass:
             kept = keep | {each.ordinal for each in workers if each.pod is not None}
             yield from _claims(self.world, self.nodeset.name, lambda _, ordinal: ordinal not in kept)
 
-    def _again(self, moves: Moves, due: Iterable[float]) -> float | None:
-        if moves.plan or moves.drain:
+    def _again(self, workers: tuple[Worker, ...], moves: Moves, due: Iterable[float]) -> float | None:
+        """Return when time alone may have changed the decision."""
+        if moves.plan:
             return self.settings.drain_poll
-        waits = [at - self.world.now for at in due]
+        # when the next try is due, and when a worker has lasted so long that its failures are forgotten
+        moments = [at + more for at in due for more in (0.0, self.settings.retry_most)]
+        waits = [at - self.world.now for at in moments if at >= self.world.now]
+        if sum(each.wanted and each.pod is None for each in workers) > len(moves.start):
+            waits.append(self.settings.orphan_grace)  # somebody starts for too long to be waited for
         return max(1.0, min(waits)) if waits else None
 
 

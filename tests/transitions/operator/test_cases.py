@@ -246,3 +246,19 @@ def test_slurm_that_answers_no_more_takes_nobody_away() -> None:
         simulation.round()
 
     assert len(pods(simulation)) == 3
+
+
+def test_time_alone_is_waited_for_without_haste() -> None:
+    simulation = settled(1)
+    simulation.machines.kill("cpu-0")
+    until(simulation, lambda: len(simulation.machines.made["cpu-0"]) == 2 and len(idle(simulation)) == 1)
+    simulation.wait(30.0)
+    simulation.operator.poll()
+    decision = simulation.operator.look("nodeset", "cpu")
+
+    assert decision.again_in is not None
+    assert decision.again_in > 60.0
+
+
+def test_more_than_all_may_be_out() -> None:
+    assert len(pods(settled(3, maxUnavailable="150%"))) == 3
