@@ -25,7 +25,7 @@ from npa.reconcile.settings import Settings
 from npa.reconcile.world import World
 from npa.render.kube import differs, names, worker, worker_services, worker_volumes
 from npa.render.kube.worker import Place
-from npa.render.objects import CLAIM, POD, Object, dig, name_of
+from npa.render.objects import CLAIM, DISRUPTION_BUDGET, POD, Kind, Object, dig, name_of
 from npa.slurm import drain_budget, hostlist
 
 _READ = frozenset({"Pod", "PersistentVolumeClaim", "NodeSetPowerState"})
@@ -161,6 +161,9 @@ class _Pass:
         wanted = [_owned(worker_services.umbrella(cluster, nodeset.namespace), self.cluster)]
         wanted += [_owned(worker_services.of_set(nodeset, cluster), self.found)]
         wanted += [_owned(limits, self.found)] if limits is not None else []
+        if DISRUPTION_BUDGET.crd not in self.world.absent_apis:
+            # the cluster's, as the pods are: it holds for as long as they do
+            wanted += [_owned(worker_services.budget(nodeset, cluster), self.cluster)]
         return differs.pending(wanted, self.world.find)
 
     def _powered(self) -> tuple[Object, ...]:
@@ -216,9 +219,11 @@ def _leave(world: World, name: str, settings: Settings) -> Decision:
             and dig(claim, "metadata", "annotations", worker_volumes.WHEN_DELETED) == "Delete"
         ),
     )
+    budget = world.find(DISRUPTION_BUDGET.kind, worker_services.budget_name(name_of(world.cluster), name))
+    last = () if workers or budget is None else (_deletion(DISRUPTION_BUDGET, budget),)
     return Decision(
         slurm=moves.drain,
-        delete=(*_pods(moves.remove), *claims),
+        delete=(*_pods(moves.remove), *claims, *last),
         again_in=settings.drain_poll if workers else None,
     )
 
@@ -238,7 +243,7 @@ def _pods(remove: Iterable[tuple[Worker, Verdict]]) -> Iterator[Deletion]:
 
 
 def _claims(world: World, nodeset: str, gone: Any) -> Iterator[Deletion]:
-    for (kind, name), claim in sorted(world.objects.items()):
+    for (kind, _), claim in sorted(world.objects.items()):
         metadata = dig(claim, "metadata") or {}
         if kind != CLAIM.kind or dig(metadata, "labels", names.NODE_SET) != nodeset:
             continue
@@ -246,7 +251,14 @@ def _claims(world: World, nodeset: str, gone: Any) -> Iterator[Deletion]:
         if metadata.get("deletionTimestamp") or not str(ordinal or "").isdecimal():
             continue
         if gone(claim, int(str(ordinal))):
-            yield Deletion(CLAIM, str(metadata.get("namespace") or ""), name, str(metadata.get("uid") or ""))
+            yield _deletion(CLAIM, claim)
+
+
+def _deletion(kind: Kind, found: Object) -> Deletion:
+    metadata = found["metadata"]
+    return Deletion(
+        kind, str(metadata.get("namespace") or ""), name_of(found), str(metadata.get("uid") or "")
+    )
 
 
 def _owned(rendered: dict[str, Any], owner: Object) -> Object:

@@ -98,6 +98,8 @@ def _outlived(worker: Worker) -> str:
         return f"its pod ended: {why}"
     if worker.machine == "gone":
         return f"its machine {dig(worker.pod, 'spec', 'nodeName')} is gone"
+    if worker.machine == "cordoned":
+        return f"its machine {dig(worker.pod, 'spec', 'nodeName')} is cordoned"
     return "" if worker.current else "its pod is not of the template that is wanted"
 
 

@@ -18,7 +18,7 @@ from npa.reconcile.world import World
 from npa.render.objects import SLURM_CLUSTER, Object, dig, name_of
 
 HERE = Path(__file__).parent
-BUILT_IN = ("v1", "apps/v1", "batch/v1")
+BUILT_IN = ("v1", "apps/v1", "batch/v1", "policy/v1")
 
 
 def world() -> World:
