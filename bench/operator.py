@@ -316,9 +316,14 @@ def main() -> None:
         rows += map(say, asyncio.run(convergence(bed, work)))
         for size in sizes:
             rows += map(say, asyncio.run(scale(bed, work, size)))
-    if not sys.argv[1:]:
-        page = report.render(rows, machine.facts("none"))
-        PAGE.write_text(page.replace(*TITLE).replace(*ABOUT).replace("`make bench`", "`make bench-operator`"))
+            if not sys.argv[1:]:
+                PAGE.write_text(page(rows))  # the larger ones take long: what is known is kept
+
+
+def page(rows: list[Row]) -> str:
+    """Return the page."""
+    text = report.render(rows, machine.facts("none"))
+    return text.replace(*TITLE).replace(*ABOUT).replace("`make bench`", "`make bench-operator`")
 
 
 if __name__ == "__main__":

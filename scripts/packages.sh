@@ -10,6 +10,18 @@ need() { # need COMMAND PACKAGE...: the packages are wanted where the command is
 need mmdebstrap mmdebstrap
 need gcc gcc libc6-dev
 need ssh openssh-client
+# tests on a real Kubernetes node, where there is a bed for them
+if [ -x "${NPA_TEST_K8S:-../shared/k8s}/k8s-up" ]; then
+	need zstd zstd
+	need openssl openssl
+	need curl curl
+	need ip iproute2
+	need containerd containerd
+	need runc runc
+	need conntrack conntrack
+	need socat socat
+	[ -e /usr/lib/cni/bridge ] || missing+=(containernetworking-plugins)
+fi
 [ -e /usr/include/stdio.h ] || missing+=(libc6-dev)
 if [ ! -x .venv/bin/python ]; then
 	python=$(find_python) || missing+=(python3 python3-venv)

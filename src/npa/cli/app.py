@@ -13,6 +13,7 @@ from npa.cli import (
     explain_why,
     fleet,
     fleet_look,
+    images,
     lint,
     look,
     node,
@@ -169,6 +170,7 @@ _OPERATING: tuple[tuple[str, Callable[..., None], str], ...] = (
     ("status", operator.status, "Say whether it is there and well."),
     ("manifests", operator.manifests, "Print what `install` applies."),
     ("run", operator.run, "Run the operator until stopped."),
+    ("images", images.images, "Make the images that it and its clusters run."),
 )
 for _name, _run, _short in _OPERATING:
     operating.command(_name, short_help=_short)(_run)

@@ -69,7 +69,10 @@ IGNORED: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "spec.ephemeralTopologyWaitTimeout": "no worker waits for its place in the topology",
         },
         "ActiveCheck": {"spec": NO_CONTROLLER},
-        "NodeConfigurator": {"spec": NO_CONTROLLER},
+        "NodeConfigurator": {
+            "spec.rebooter.logLevel": "the container's own defaults hold: set them by `env` or `command`",
+            "spec.rebooter.logFormat": "the container's own defaults hold: set them by `env` or `command`",
+        },
     }
 )
 

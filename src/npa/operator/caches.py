@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from npa.operator import kinds
@@ -31,8 +31,15 @@ class Kept:
 class Caches:
     """What is known of every kind that is watched."""
 
-    def __init__(self, api: KubeApi, namespaces: Iterable[str], heard: Heard) -> None:
+    def __init__(
+        self,
+        api: KubeApi,
+        namespaces: Iterable[str],
+        heard: Heard,
+        kinds_changed: Callable[[], None] = lambda: None,  # an optional kind is served now, or no more
+    ) -> None:
         self._api, self._namespaces, self._heard = api, tuple(namespaces), heard
+        self._kinds_changed, self._looked = kinds_changed, asyncio.Event()
         self._kept: dict[Kind, Kept] = {}
         self._by_name: dict[str, Kind] = {}
         self._started: set[Informer] = set()
@@ -45,12 +52,17 @@ class Caches:
         async with asyncio.TaskGroup() as group:
             self._start(group)
             while True:
+                before = self.absent
                 await self._discover()
                 self._start(group)
+                self._looked.set()
+                if self.absent != before:
+                    self._kinds_changed()
                 await asyncio.sleep(_DISCOVER)
 
     async def synced(self) -> None:
-        """Return once every kind was listed."""
+        """Return once every kind was listed, those among them that only some clusters serve."""
+        await self._looked.wait()
         for kept in list(self._kept.values()):
             for informer in kept.informers:
                 await informer.synced.wait()

@@ -3,8 +3,23 @@
 from __future__ import annotations
 
 from npa.operator.keys import Controller
-from npa.reconcile import jailedconfig, nodeset, powerstate, slurmcluster, topology
-from npa.render.objects import JAILED_CONFIG, NODE_SET, POWER_STATE, SLURM_CLUSTER
+from npa.reconcile import (
+    activecheck,
+    jailedconfig,
+    nodeconfigurator,
+    nodeset,
+    powerstate,
+    slurmcluster,
+    topology,
+)
+from npa.render.objects import (
+    ACTIVE_CHECK,
+    JAILED_CONFIG,
+    NODE_CONFIGURATOR,
+    NODE_SET,
+    POWER_STATE,
+    SLURM_CLUSTER,
+)
 
 
 def controllers() -> tuple[Controller, ...]:
@@ -17,4 +32,6 @@ def controllers() -> tuple[Controller, ...]:
         Controller("topology", SLURM_CLUSTER, topology.decide),
         Controller("powerstate", POWER_STATE, powerstate.decide),
         Controller("jailedconfig", JAILED_CONFIG, jailedconfig.decide),
+        Controller("nodeconfigurator", NODE_CONFIGURATOR, nodeconfigurator.decide),
+        Controller("activecheck", ACTIVE_CHECK, activecheck.decide),
     )

@@ -15,6 +15,7 @@ from npa.render.objects import (
     CRON_JOB,
     DAEMON_SET,
     DEPLOYMENT,
+    DISRUPTION_BUDGET,
     JAILED_CONFIG,
     JOB,
     NODE,
@@ -54,6 +55,7 @@ CHILDREN = (
 )
 # What is rendered only where somebody installed it.
 OPTIONAL = (
+    DISRUPTION_BUDGET,  # of Kubernetes itself, from 1.21 on
     Kind("monitoring.coreos.com", "v1", "PodMonitor", "podmonitors"),
     Kind("monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors"),
     Kind("k8s.mariadb.com", "v1alpha1", "MariaDB", "mariadbs"),

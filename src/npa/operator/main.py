@@ -62,7 +62,7 @@ class Operator:
         self._controllers = tuple(controllers)
         self._kinds = {each.name: each.kind for each in controllers}
         self.metrics, self.queue = Metrics(), Queue[Key](spacing=_SPACING)
-        self.caches = Caches(api, settings.namespaces, self._heard)
+        self.caches = Caches(api, settings.namespaces, self._heard, self._every)
         terms = Terms(LEASE, options.namespace, options.identity)
         self.leader = Leader(api, terms) if options.leader_elect else None
         slurm = Slurm(api, lambda *pod: self.caches.store(POD).get(*pod), self.metrics)
@@ -116,8 +116,7 @@ class Operator:
         if self.leader is not None and not stop.is_set():
             async with background(wait(self.leader.elected)) as elected:
                 await first(stop, *elected, *tasks)
-        for key in self.every_key():
-            self.queue.add(key)
+        self._every()
 
     async def _work(self, stop: asyncio.Event, watched: Iterable[asyncio.Task[None]]) -> None:
         """Look at keys until told to stop; what is under way then may end, the rest is for whoever comes."""
@@ -140,16 +139,18 @@ class Operator:
     async def _resync(self) -> None:
         while True:
             await asyncio.sleep(_RESYNC)
-            for key in self.every_key():
-                self.queue.add(key)
+            self._every()
+
+    def _every(self) -> None:
+        for key in self.every_key():
+            self.queue.add(key)
 
     def _heard(self, kind: Kind, old: Object | None, new: Object | None) -> None:
         found = new if new is not None else old
         if found is None or not keys.matters(old, new, kind):
             return
         if not kind.namespaced:
-            for key in self.every_key():  # a Kubernetes node may concern every cluster
-                self.queue.add(key)
+            self._every()  # a Kubernetes node may concern every cluster
             return
         asked = old is not None and dig(old, "metadata", "generation") != dig(found, "metadata", "generation")
         cluster = self.caches.cluster_of(kind, found)

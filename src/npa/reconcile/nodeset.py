@@ -25,7 +25,7 @@ from npa.reconcile.settings import Settings
 from npa.reconcile.world import World
 from npa.render.kube import differs, names, worker, worker_services, worker_volumes
 from npa.render.kube.worker import Place
-from npa.render.objects import CLAIM, POD, Object, dig, name_of
+from npa.render.objects import CLAIM, DISRUPTION_BUDGET, POD, Kind, Object, dig, name_of
 from npa.slurm import drain_budget, hostlist
 
 _READ = frozenset({"Pod", "PersistentVolumeClaim", "NodeSetPowerState"})
@@ -102,7 +102,7 @@ class _Pass:
             delete=(*_pods(moves.remove), *self._claims_left(workers), *self._unpowered()),
             status=status,
             notices=tuple(_notices(moves, pods)),
-            again_in=self._again(moves, due.values()),
+            again_in=self._again(workers, moves, due.values()),
         )
 
     def _wanted(self) -> frozenset[int]:
@@ -117,8 +117,11 @@ class _Pass:
 
     def _allowed(self) -> tuple[int, str]:
         """Return how many may be out at once, and what is wrong with that number."""
+        asked, replicas = str(self.nodeset.spec.max_unavailable), max(0, self.nodeset.spec.replicas)
+        if asked.endswith("%") and asked[:-1].isdecimal() and int(asked[:-1]) > 100:
+            return max(1, replicas * int(asked[:-1]) // 100), ""  # the API takes as much as comes to 500
         try:
-            return drain_budget.limit(self.nodeset.spec.max_unavailable, self.nodeset.spec.replicas), ""
+            return drain_budget.limit(asked, replicas), ""
         except ValueError as error:
             return 0, f"maxUnavailable: {error}"
 
@@ -158,6 +161,9 @@ class _Pass:
         wanted = [_owned(worker_services.umbrella(cluster, nodeset.namespace), self.cluster)]
         wanted += [_owned(worker_services.of_set(nodeset, cluster), self.found)]
         wanted += [_owned(limits, self.found)] if limits is not None else []
+        if DISRUPTION_BUDGET.crd not in self.world.absent_apis:
+            # the cluster's, as the pods are: it holds for as long as they do
+            wanted += [_owned(worker_services.budget(nodeset, cluster), self.cluster)]
         return differs.pending(wanted, self.world.find)
 
     def _powered(self) -> tuple[Object, ...]:
@@ -178,10 +184,15 @@ class _Pass:
             kept = keep | {each.ordinal for each in workers if each.pod is not None}
             yield from _claims(self.world, self.nodeset.name, lambda _, ordinal: ordinal not in kept)
 
-    def _again(self, moves: Moves, due: Iterable[float]) -> float | None:
-        if moves.plan or moves.drain:
+    def _again(self, workers: tuple[Worker, ...], moves: Moves, due: Iterable[float]) -> float | None:
+        """Return when time alone may have changed the decision."""
+        if moves.plan:
             return self.settings.drain_poll
-        waits = [at - self.world.now for at in due]
+        # when the next try is due, and when a worker has lasted so long that its failures are forgotten
+        moments = [at + more for at in due for more in (0.0, self.settings.retry_most)]
+        waits = [at - self.world.now for at in moments if at >= self.world.now]
+        if sum(each.wanted and each.pod is None for each in workers) > len(moves.start):
+            waits.append(self.settings.orphan_grace)  # somebody starts for too long to be waited for
         return max(1.0, min(waits)) if waits else None
 
 
@@ -208,9 +219,11 @@ def _leave(world: World, name: str, settings: Settings) -> Decision:
             and dig(claim, "metadata", "annotations", worker_volumes.WHEN_DELETED) == "Delete"
         ),
     )
+    budget = world.find(DISRUPTION_BUDGET.kind, worker_services.budget_name(name_of(world.cluster), name))
+    last = () if workers or budget is None else (_deletion(DISRUPTION_BUDGET, budget),)
     return Decision(
         slurm=moves.drain,
-        delete=(*_pods(moves.remove), *claims),
+        delete=(*_pods(moves.remove), *claims, *last),
         again_in=settings.drain_poll if workers else None,
     )
 
@@ -230,7 +243,7 @@ def _pods(remove: Iterable[tuple[Worker, Verdict]]) -> Iterator[Deletion]:
 
 
 def _claims(world: World, nodeset: str, gone: Any) -> Iterator[Deletion]:
-    for (kind, name), claim in sorted(world.objects.items()):
+    for (kind, _), claim in sorted(world.objects.items()):
         metadata = dig(claim, "metadata") or {}
         if kind != CLAIM.kind or dig(metadata, "labels", names.NODE_SET) != nodeset:
             continue
@@ -238,7 +251,14 @@ def _claims(world: World, nodeset: str, gone: Any) -> Iterator[Deletion]:
         if metadata.get("deletionTimestamp") or not str(ordinal or "").isdecimal():
             continue
         if gone(claim, int(str(ordinal))):
-            yield Deletion(CLAIM, str(metadata.get("namespace") or ""), name, str(metadata.get("uid") or ""))
+            yield _deletion(CLAIM, claim)
+
+
+def _deletion(kind: Kind, found: Object) -> Deletion:
+    metadata = found["metadata"]
+    return Deletion(
+        kind, str(metadata.get("namespace") or ""), name_of(found), str(metadata.get("uid") or "")
+    )
 
 
 def _owned(rendered: dict[str, Any], owner: Object) -> Object:

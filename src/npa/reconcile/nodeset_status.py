@@ -84,7 +84,7 @@ def render(
         "replicas": ready,
         "labelSelector": ",".join(f"{key}={value}" for key, value in sorted(selector.items())),
         "observedGeneration": dig(nodeset, "metadata", "generation") or 0,
-        "conditions": conditions.rows(nodeset, [*said, _ignored(nodeset)], now),
+        "conditions": conditions.rows(nodeset, [*said, ignored_fields(nodeset)], now),
     }
     plan = [*_plan(moves.plan)]
     if plan:
@@ -187,8 +187,9 @@ def _progressing(moves: Moves, trouble: str) -> Condition:
     return Condition("Progressing", "False", "Settled", "nothing is to be done")
 
 
-def _ignored(nodeset: Object) -> Condition:
-    paths = ignored.ignored_in(nodeset)
+def ignored_fields(found: Object) -> Condition:
+    """Say which fields of an object have values and are not acted on."""
+    paths = ignored.ignored_in(found)
     if not paths:
         return Condition("IgnoredFields", "False", "NoneIgnored")
     return Condition("IgnoredFields", "True", "FieldsIgnored", f"Ignored fields: {', '.join(paths)}")

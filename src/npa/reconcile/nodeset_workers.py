@@ -17,7 +17,7 @@ from npa.slurm import reasons, slurm_reasons
 from npa.slurm.lookup import Found, Lookup
 from npa.slurm.replies import SlurmNodeReply
 
-Machine = Literal["none", "there", "gone", "unknown"]
+Machine = Literal["none", "there", "cordoned", "gone", "unknown"]
 # how the clocks of a node and of the API server may differ
 _SKEW = timedelta(seconds=30)
 # what slurmctld appends while the old pod goes and the new one comes: no longer so once that registers
@@ -117,7 +117,7 @@ def machine(world: World, pod: Object | None, settings: Settings) -> Machine:
     if not name:
         return "none"
     if name in world.nodes:
-        return "there"
+        return "cordoned" if dig(world.nodes[name], "spec", "unschedulable") else "there"
     if "Node" in world.unread or not world.nodes or age(pod, world.now) < settings.orphan_grace:
         return "unknown"
     return "gone"

@@ -78,6 +78,8 @@ def moves(seen: Seen) -> Moves:
         verdict = _verdict(seen, worker, each.step)
         if verdict.yes and _due(seen, worker):
             remove.append((worker, verdict))
+        elif verdict.yes:
+            waits.append((worker.name, "its pod ended, and it is tried again later"))
         elif each.node in chosen and worker.node is not None and not worker.drain:
             drain.append(Drain(worker.name, LEAVING[each.step]))
         else:
@@ -96,6 +98,8 @@ def _outlived(worker: Worker) -> str:
         return f"its pod ended: {why}"
     if worker.machine == "gone":
         return f"its machine {dig(worker.pod, 'spec', 'nodeName')} is gone"
+    if worker.machine == "cordoned":
+        return f"its machine {dig(worker.pod, 'spec', 'nodeName')} is cordoned"
     return "" if worker.current else "its pod is not of the template that is wanted"
 
 

@@ -18,6 +18,7 @@ from npa.render.kube.monitors import SERVICE_MONITOR
 from npa.render.objects import (
     CONFIG_MAP,
     DEPLOYMENT,
+    DISRUPTION_BUDGET,
     SECRET,
     SERVICE,
     STATEFUL_SET,
@@ -51,8 +52,10 @@ def decide(
     wanted += _login(world, context, filled, goes, problems)
     if context.spec.slurm_nodes.rest.enabled:
         wanted += rest.render(context, 0 if goes else rest.size(context), problems)
+    budgets = DISRUPTION_BUDGET.crd not in world.absent_apis
     if SERVICE_MONITOR.crd not in world.absent_apis:
         wanted += monitors.render(context)
+    wanted = [each for each in wanted if each["kind"] != DISRUPTION_BUDGET.kind or budgets]
     turn = upgrades.ordered(world, context.name, wanted)
     return Parts(
         wanted=turn.wanted,
@@ -140,6 +143,8 @@ def _gone(world: World, context: Context) -> Iterator[Deletion]:
         off += _of(context, "rest", DEPLOYMENT)
     if not nodes.controller.open_metrics.enabled:
         off.append((SERVICE_MONITOR, monitors.name(context)))
+    if login.size(context) < 2:
+        off.append((DISRUPTION_BUDGET, names.workload(context.name, "login")))
     for component, text in _limits(context):
         if not text.strip():
             off.append((CONFIG_MAP, volumes.limits_name(context, component)))

@@ -41,6 +41,7 @@ CRD = Kind(
     "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", namespaced=False
 )
 HELM_RELEASE = Kind("helm.toolkit.fluxcd.io", "v2", "HelmRelease", "helmreleases")
+DISRUPTION_BUDGET = Kind("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets")
 POD = Kind("", "v1", "Pod", "pods")
 NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
 SERVICE = Kind("", "v1", "Service", "services")
@@ -76,7 +77,7 @@ POWER_STATE = Kind(GROUP, "v1alpha1", "NodeSetPowerState", "nodesetpowerstates")
 # groups that need no CRD
 BUILT_IN = frozenset(
     {"", "apps", "batch", "apiextensions.k8s.io", "coordination.k8s.io", "rbac.authorization.k8s.io"}
-    | {"admissionregistration.k8s.io"}
+    | {"admissionregistration.k8s.io", "policy"}
 )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import npa
 from npa.tools import oci
 from npa.tools.oci import Content, Image, Layers
 from npa.tools.rootfs import Image as Root
@@ -12,6 +14,18 @@ from npa.tools.rootfs import Image as Root
 ROLE = "usr/lib/npa/role"
 SLURM, JAIL = "npa/slurm", "npa/jail"
 _TITLES = {SLURM: "Slurm's daemons, each a role of the entry point", JAIL: "The first content of a jail"}
+
+
+def sources() -> Path:
+    """Return the folder that holds `images` and `native`: of the installed package, or the checkout."""
+    package = Path(npa.__file__).parent
+    installed = package / "image"
+    return installed if installed.is_dir() else package.parent.parent
+
+
+def cache() -> Path:
+    """Return the folder of what is made once on this machine; NPA_CACHE_DIR moves it."""
+    return Path(os.environ.get("NPA_CACHE_DIR") or "/var/cache/npa")
 
 
 def slurm(layers: Layers, root: Root, sources: Path, repository: str, tag: str) -> Image:

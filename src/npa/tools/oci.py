@@ -25,6 +25,7 @@ _MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 _CONFIG = "application/vnd.oci.image.config.v1+json"
 _LAYER = "application/vnd.oci.image.layer.v1.tar"
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+TAR = ("tar", "--numeric-owner", "--sort=name")
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _TIMEOUT = 600.0  # seconds, for a slow disk
 
@@ -70,8 +71,8 @@ class Layers:
         excluded = [
             f"--exclude=./{path}" for path in ("proc/*", "sys/*", "dev/*", "run/*", "tmp/*", *without)
         ]
-        argv = ["tar", "--numeric-owner", "--sort=name", "--xattrs", *excluded, "-C", str(root), "-cf"]
-        return self._once(key, lambda out: run.run([*argv, str(out), "."], timeout=_TIMEOUT))
+        argv = [*TAR, "--xattrs", *excluded, "-C", str(root), "-cf"]
+        return self.made(key, lambda out: run.run([*argv, str(out), "."], timeout=_TIMEOUT))
 
     def of_files(self, files: Iterable[Content]) -> Layer:
         """Return the layer of these files; they are root's, and dated 1970, so that equal ones are equal."""
@@ -79,15 +80,16 @@ class Layers:
         told = hashlib.sha256()
         for each in wanted:
             told.update(f"{each.path}\0{each.mode:o}\0".encode() + each.source.read_bytes() + b"\0")
-        return self._once(f"files-{told.hexdigest()[:16]}", lambda out: _pack(out, wanted))
+        return self.made(f"files-{told.hexdigest()[:16]}", lambda out: _pack(out, wanted))
 
-    def _once(self, key: str, write: Callable[[Path], object]) -> Layer:
+    def made(self, key: str, write: Callable[[Path], object]) -> Layer:
+        """Return the layer that `write` makes, once; `key` stands for all that decides what is in it."""
         path, known = self._cache / f"{key}.tar", self._cache / f"{key}.json"
         manifest = disk.load_json(known)
         if manifest is not None and path.exists() and path.stat().st_size == manifest["size"]:
             return Layer(path, str(manifest["digest"]), int(manifest["size"]))
         self._cache.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(f".{os.getpid()}.partial")
+        partial = path.with_suffix(f".{os.getpid()}.partial.tar")
         try:
             write(partial)
             layer = Layer(path, _digest(partial), partial.stat().st_size)
@@ -154,6 +156,14 @@ def write(image: Image, out: Path) -> bool:
         with contextlib.suppress(FileNotFoundError):
             partial.unlink()
     return True
+
+
+def read(layer: Path, name: str) -> str:
+    """Return the text of a file in a layer."""
+    with tarfile.open(layer) as found:
+        content = found.extractfile(name)
+        assert content is not None, name
+        return content.read().decode(errors="replace")
 
 
 def _index_of(archive: Path) -> bytes | None:

@@ -7,8 +7,13 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from dnslib import QTYPE, RCODE, RR, A, DNSRecord
-from dnslib.server import BaseResolver, DNSHandler, DNSLogger, DNSServer
+from dnslib import QTYPE, RCODE, RR, A, DNSRecord  # type: ignore[import-untyped]
+from dnslib.server import (  # type: ignore[import-untyped]
+    BaseResolver,
+    DNSHandler,
+    DNSLogger,
+    DNSServer,
+)
 from tests.kube.bed import Bed
 
 from npa.render.objects import Kind, Object, dig

@@ -17,7 +17,7 @@ from npa.render.objects import name_of
 from npa.slurm import lint
 
 CASES = ("minimal", "full")
-BUILT_IN = ("v1", "apps/v1", "batch/v1")
+BUILT_IN = ("v1", "apps/v1", "batch/v1", "policy/v1")
 
 
 def objects(case: str) -> dict[str, Mapping[str, Any]]:

@@ -57,6 +57,19 @@ class Kubelets:
             if dig(pod, "spec", "nodeName") == name:
                 self.running.pop(str(dig(pod, "metadata", "uid")), None)
 
+    def cordon(self) -> None:
+        """Have a machine take no new pods, or take them again."""
+        name = name_of(self.rng.choice(self.api.of("Node")))
+        self.api.edit(
+            "Node",
+            name,
+            lambda found: found["spec"].update(unschedulable=not found["spec"].get("unschedulable")),
+        )
+
+    def uncordon(self) -> None:
+        for each in self.api.of("Node"):
+            self.api.edit("Node", name_of(each), lambda found: found["spec"].pop("unschedulable", None))
+
     def kill(self, name: str) -> None:
         """End a pod for good, as an eviction does."""
         pod = self.api.get("Pod", name)
@@ -99,7 +112,7 @@ class Kubelets:
                 self._status(pod, ready=True)
 
     def _schedule(self, pod: Object) -> None:
-        there = self.api.of("Node")
+        there = [each for each in self.api.of("Node") if not dig(each, "spec", "unschedulable")]
         if there:
             spec = {**dict(pod["spec"]), "nodeName": name_of(self.rng.choice(there))}
             self.api.put({**pod, "spec": spec, "status": {"phase": "Pending"}})

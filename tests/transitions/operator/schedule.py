@@ -246,7 +246,8 @@ class Simulation:
             self.wait(1.0)
             self.round()
         self.machines.failing.clear()
-        held = self.rng.random() < 0.3 or self._taken_down
+        self.machines.uncordon()
+        held = self.rng.random() < 0.3 or not self.slurm.up
         for name in () if held else list(self.slurm.drained_by):
             self.slurm.resume(name)
         quiet = 0
@@ -334,4 +335,5 @@ EVENTS: list[tuple[Callable[[Any], None], int]] = [
     (Simulation.stop_slurm, 1),
     (Simulation.crash, 1),
     (lambda self: self.machines.lose_machine(), 1),
+    (lambda self: self.machines.cordon(), 1),
 ]

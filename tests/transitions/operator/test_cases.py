@@ -163,6 +163,7 @@ def test_workers_of_a_deleted_set_end_their_jobs_first() -> None:
 
     assert (pods(simulation), simulation.broken.found) == ([], [])
     assert simulation.api.of("PersistentVolumeClaim") == []
+    assert simulation.api.of("PodDisruptionBudget") == []
 
 
 def test_a_pod_that_never_registered_goes_with_its_set() -> None:
@@ -246,3 +247,40 @@ def test_slurm_that_answers_no_more_takes_nobody_away() -> None:
         simulation.round()
 
     assert len(pods(simulation)) == 3
+
+
+def test_time_alone_is_waited_for_without_haste() -> None:
+    simulation = settled(1)
+    simulation.machines.kill("cpu-0")
+    until(simulation, lambda: len(simulation.machines.made["cpu-0"]) == 2 and len(idle(simulation)) == 1)
+    simulation.wait(30.0)
+    simulation.operator.poll()
+    decision = simulation.operator.look("nodeset", "cpu")
+
+    assert decision.again_in is not None
+    assert decision.again_in > 60.0
+
+
+def test_more_than_all_may_be_out() -> None:
+    assert len(pods(settled(3, maxUnavailable="150%"))) == 3
+
+
+def test_c53_workers_of_a_cordoned_machine_move_when_their_jobs_have_ended() -> None:
+    simulation = settled(3)
+    pod = simulation.api.get("Pod", "cpu-1")
+    machine = dig(pod, "spec", "nodeName")
+    use(simulation, "cpu-1", lasts=120.0)
+    simulation.api.edit("Node", machine, lambda found: found["spec"].update(unschedulable=True))
+    for _ in range(4):
+        simulation.wait(5.0)
+        simulation.round()
+
+    assert simulation.slurm.busy("cpu-1")
+    assert "DRAIN" in simulation.slurm.nodes["cpu-1"].flags
+
+    until(simulation, lambda: not simulation.slurm.busy("cpu-1"))
+    until(simulation, lambda: len(idle(simulation)) == 3)
+
+    machines = {dig(each, "spec", "nodeName") for each in simulation.api.of("Pod")}
+    assert machine not in machines
+    assert simulation.broken.found == []

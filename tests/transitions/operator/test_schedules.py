@@ -15,7 +15,7 @@ from npa.reconcile.decision import Decision
 from npa.reconcile.settings import Settings
 from npa.reconcile.world import World
 
-FAST = 60
+FAST = 100
 BATCH = 100
 # how many schedules the slow suite goes through, and from which on
 MANY = int(os.environ.get("NPA_SCHEDULES", "1000"))

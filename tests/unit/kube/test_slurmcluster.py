@@ -181,7 +181,7 @@ def test_other_components_go_on_while_files_are_refused() -> None:
     world = changed(world, lambda spec: spec["slurmNodes"]["login"].update(size=3))
     decision = decide(world)
 
-    assert named(decision.apply) == {"StatefulSet/small-login"}
+    assert named(decision.apply) == {"StatefulSet/small-login", "PodDisruptionBudget/small-login"}
 
 
 def test_a_resource_that_makes_no_sense_touches_nothing() -> None:
@@ -479,6 +479,16 @@ def test_monitors_are_made_only_where_prometheus_is() -> None:
     assert not [
         each for each in decide(replace(there, absent_apis=lacking)).apply if each["kind"] == "ServiceMonitor"
     ]
+
+
+def test_several_logins_are_not_taken_all_at_once() -> None:
+    budget = "PodDisruptionBudget/train-login"
+    one = changed(settled(load("full")), lambda spec: spec["slurmNodes"]["login"].update(size=1))
+    lacking = replace(load("full"), absent_apis=frozenset({"poddisruptionbudgets.policy"}))
+
+    assert budget in named(decide(load("full")).apply)
+    assert [f"{each.kind.kind}/{each.name}" for each in decide(one).delete] == [budget]
+    assert budget not in named(decide(lacking).apply)
 
 
 def test_fields_without_effect_are_named() -> None:

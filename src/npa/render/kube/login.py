@@ -8,7 +8,7 @@ from typing import Any
 from npa.errors import Problem
 from npa.render.kube import contract, keys, names, pods, services, volumes
 from npa.render.kube.context import Context
-from npa.render.objects import CONFIG_MAP, Object, dig
+from npa.render.objects import CONFIG_MAP, DISRUPTION_BUDGET, Object, dig
 
 NAME = "sshd"
 _AT = "spec.slurmNodes.login"
@@ -84,8 +84,17 @@ def render(
         *_maps(context, "" if own else text),
         services.login(context, port, problems),
         services.headless(context, "login", headless, {"ssh": port}),
+        *budget(context),
         pods.stateful_set(context, "login", template, replicas=replicas, service=headless, mounted=mounted),
     )
+
+
+def budget(context: Context) -> tuple[dict[str, Any], ...]:
+    """Return what keeps node drains from taking all login nodes at once, where there are several."""
+    if size(context) < 2:
+        return ()
+    spec = {"maxUnavailable": 1, "selector": {"matchLabels": names.selector(context.name, "login")}}
+    return (context.object(DISRUPTION_BUDGET, names.workload(context.name, "login"), "login", spec=spec),)
 
 
 def _maps(context: Context, text: str) -> tuple[dict[str, Any], ...]:

@@ -49,6 +49,7 @@ def in_namespace() -> list[Rule]:
         _rule("", ("events",), ("create", "patch")),
         _rule("apps", ("statefulsets", "deployments", "daemonsets"), _OWN),
         _rule("batch", ("jobs", "cronjobs"), _OWN),
+        _rule("policy", ("poddisruptionbudgets",), _OWN),
         _rule("monitoring.coreos.com", ("podmonitors", "servicemonitors"), _OWN),
         _rule("k8s.mariadb.com", ("mariadbs", "grants"), _OWN),
         _rule("security-profiles-operator.x-k8s.io", ("apparmorprofiles",), _OWN),

@@ -191,7 +191,10 @@ def _environment(nodeset: NodeSet, place: Place) -> list[dict[str, Any]]:
 
 
 def _security(slurmd: Slurmd) -> dict[str, Any]:
-    """Return what slurmd may do: it makes cgroups and mounts, and enters the jail with its jobs."""
+    """Return what slurmd may do: it makes cgroups and mounts, and enters the jail with its jobs.
+
+    Whatever `procMount` says: a privileged container's /proc is never masked.
+    """
     security: dict[str, Any] = {"privileged": True}
     profile = slurmd.security.app_armor_profile
     if profile == "runtime/default":
@@ -201,6 +204,4 @@ def _security(slurmd: Slurmd) -> dict[str, Any]:
             "type": "Localhost",
             "localhostProfile": profile.removeprefix("localhost/"),
         }
-    if slurmd.security.proc_mount == "Unmasked":
-        security["procMount"] = "Unmasked"
     return security

@@ -1,4 +1,4 @@
-"""The headless Services of workers: one for all of a cluster, by which they are called, one for each set."""
+"""What is around workers: the headless Services by which they are called, and what holds off evictions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 
 from npa.crds.nodeset import NodeSet
 from npa.render.kube import names
-from npa.render.objects import SERVICE
+from npa.render.objects import DISRUPTION_BUDGET, SERVICE
+
+_OUT_OF_REACH = 1_000_000
 
 
 def service_name(cluster: str, nodeset: str) -> str:
@@ -36,6 +38,26 @@ def of_set(nodeset: NodeSet, cluster: str) -> dict[str, Any]:
         {**names.selector(cluster, "worker"), **extra},
         nodeset.spec.slurmd.port,
     )
+
+
+def budget_name(cluster: str, nodeset: str) -> str:
+    """Name of the budget of one set."""
+    return f"{cluster}-nodeset-{nodeset}"
+
+
+def budget(nodeset: NodeSet, cluster: str) -> dict[str, Any]:
+    """Return the budget by which nobody evicts a worker: the operator moves it when its jobs have ended.
+
+    Its number is out of reach: `maxUnavailable: 0` would need an owner that Kubernetes can count by.
+    """
+    extra = {names.NODE_SET: nodeset.name}
+    spec = {
+        "minAvailable": _OUT_OF_REACH,
+        "selector": {"matchLabels": {**names.selector(cluster, "worker"), **extra}},
+    }
+    rendered = DISRUPTION_BUDGET.object(budget_name(cluster, nodeset.name), nodeset.namespace, spec=spec)
+    rendered["metadata"]["labels"] = names.labels(cluster, "nodeset", **extra)
+    return rendered
 
 
 def _headless(
