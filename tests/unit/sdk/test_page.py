@@ -25,5 +25,5 @@ def test_a_cluster_that_nobody_knows(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("HOME", str(tmp_path))
 
     # without root this machine can hold none, and that is said instead
-    with pytest.raises(NpaError, match="no cluster 'quick'|root"):
+    with pytest.raises(NpaError, match=r"no cluster 'quick'|root"):
         soperator.report("quick")
