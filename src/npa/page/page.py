@@ -14,7 +14,7 @@ from npa.page.facts import Facts, Member
 from npa.page.states import Kind
 from npa.slurm.lookup import Found
 
-LOOKS = {"healthy": "idle", "degraded": "down", "stopped": "off", "absent": "off"}  # others: unknown
+LOOKS = {"healthy": "well", "degraded": "down", "stopped": "off", "absent": "off"}  # others: unknown
 # even if a mistake of ours let somebody's text be markup, it could fetch and run nothing
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
@@ -146,7 +146,10 @@ def _numbers(facts: Facts | None) -> h.Node:
     jobs = ", ".join(f"{count:,} {state.lower()}" for state, count in report.jobs or ())
     gpus = f"{able.gpus if able else 'unknown'} of {report.nominal.gpus:,}" if report.nominal.gpus else "none"
     return [
-        h.td[f"{able.nodes if able else 'unknown'} of {report.nominal.nodes:,}"],
+        h.td[
+            f"{able.nodes if able else 'unknown'} of {report.nominal.nodes:,}",
+            states.bar(states.counts(_kinds(facts).values())),
+        ],
         h.td[gpus],
         h.td["unknown" if report.jobs is None else jobs or "none"],
     ]

@@ -21,7 +21,7 @@ USERS = 8
 PLANS = 30
 NO_ACCOUNTS = "the cluster keeps no accounts: set `accounting: true` in its spec, and deploy it again"
 RESULTS: dict[Result, tuple[str, str]] = {
-    "done": ("done", "idle"),
+    "done": ("done", "well"),
     "failed": ("failed", "down"),
     "stopped": ("stopped on request", "drained"),
     "refused": ("refused", "drained"),
@@ -32,7 +32,7 @@ RESULTS: dict[Result, tuple[str, str]] = {
 def use(facts: Facts) -> h.Node:
     """Return utilisation and queue over time, and who used most; says honestly where nobody knows."""
     if isinstance(facts.past, Absent):
-        return h.p(".unknown")[NO_ACCOUNTS]
+        return h.p(".unknown")[words.hint(NO_ACCOUNTS)]
     if not isinstance(facts.past, Found):
         return h.p(".unknown")[f"accounting could not be read: {words.plain(facts.past.why)}"]
     past = facts.past.value

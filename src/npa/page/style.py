@@ -40,6 +40,7 @@ time{white-space:nowrap}
 li,p,h1,h2,code{overflow-wrap:anywhere}
 td{white-space:nowrap}td.wide,td code,td ol,td bdi{white-space:normal}
 td bdi,th bdi{display:inline-block;max-width:300px;overflow-wrap:break-word}
+td bdi.short{white-space:nowrap}
 th[scope=row]{overflow-wrap:break-word;max-width:300px}
 code{display:block;width:fit-content;max-width:100%;margin-top:4px;padding:3px 8px;border-radius:6px;
 background:var(--back);border:1px solid var(--line);font:12.5px/1.5 ui-monospace,"DejaVu Sans Mono",monospace}
@@ -66,6 +67,7 @@ border-radius:0 6px 6px 0}
 .picture .t-busy,.picture .t-down,.picture .t-held,.picture .t-unknown{fill:var(--on-deep)}
 .picture .t-idle,.picture .t-mixed,.picture .t-draining,.picture .t-off{fill:var(--on-pale)}
 .picture .t-drained{fill:#10151d}
+.k-well{fill:var(--up);background:var(--up)}
 .k-busy{fill:var(--busy);background:var(--busy)}.k-mixed{fill:var(--mixed);background:var(--mixed)}
 .k-idle{fill:var(--idle);background:var(--idle)}.k-draining{fill:var(--draining);background:var(--draining)}
 .k-drained{fill:var(--drained);background:var(--drained)}.k-down{fill:var(--down);background:var(--down)}

@@ -11,6 +11,8 @@ from npa.health import explain
 from npa.slurm import hostlist, reasons
 from npa.slurm.hostlist import HostlistError
 
+SHORT = 24  # characters that stay on one line
+
 
 def plain(text: str, longest: int = 300) -> str:
     """Return text that somebody typed as one line, without what is invisible or turns the direction."""
@@ -20,7 +22,8 @@ def plain(text: str, longest: int = 300) -> str:
 
 def typed(text: str, longest: int = 300) -> h.Element:
     """Return text that somebody typed as an element of its own: its direction is its own too."""
-    return h.bdi[plain(text, longest)]
+    line = plain(text, longest)
+    return h.bdi(class_="short" if len(line) <= SHORT else None)[line]
 
 
 def hint(text: str) -> h.Node:

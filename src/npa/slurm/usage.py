@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from npa.slurm import replies, wire
-from npa.slurm.replies import Rows
+from npa.slurm.replies import Rows, SlurmJobReply
 from npa.slurm.states import JobState
 
 
@@ -40,21 +40,24 @@ def past(document: object) -> Rows[PastJob]:
     """Return the jobs of `sacct --json`; a row that cannot be read becomes a problem."""
     whole = replies.accounted(document)
     assert isinstance(document, Mapping)  # or `accounted` would have raised
+    if not whole.problems and len(whole) == len(document["jobs"]):
+        pairs = list(zip(whole, document["jobs"], strict=True))
+    else:
+        each = ((replies.accounted({"jobs": [row]}).rows, row) for row in document["jobs"])
+        pairs = [(rows[0], row) for rows, row in each if rows]
     found: list[PastJob] = []
     problems = list(whole.problems)
-    for row in document["jobs"]:
-        for job in replies.accounted({"jobs": [row]}):
-            try:
-                cpus, gpus = _allocated(row)
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
-                problems.append(f"job {job.id}: {error}"[:300])
-                continue
-            found.append(
-                PastJob(
-                    job.id, job.state, job.user, job.submitted_at, job.started_at, job.ended_at, cpus, gpus
-                )
-            )
+    for job, row in pairs:
+        try:
+            found.append(_past(job, row))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            problems.append(f"job {job.id}: {error}"[:300])
     return Rows(tuple(found), tuple(problems))
+
+
+def _past(job: SlurmJobReply, row: Mapping[str, Any]) -> PastJob:
+    cpus, gpus = _allocated(row)
+    return PastJob(job.id, job.state, job.user, job.submitted_at, job.started_at, job.ended_at, cpus, gpus)
 
 
 def _allocated(row: Mapping[str, Any]) -> tuple[int, int]:

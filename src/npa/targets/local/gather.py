@@ -132,11 +132,11 @@ def node_title(node: str, fingerprint: str) -> str:
     return f"npa-node:{node}:{fingerprint}"
 
 
-def slurm_of(nodes: dict[str, Running]) -> Slurm | None:
+def slurm_of(nodes: dict[str, Running], timeout: float = SLURM_TIMEOUT) -> Slurm | None:
     """Return Slurm's commands on the first controller that runs slurmctld."""
     for name, running in nodes.items():
         if name.startswith("controller-") and "slurmctld" in running.daemons:
-            return Slurm(partial(container.run_inside, running.pid, timeout=SLURM_TIMEOUT))
+            return Slurm(partial(container.run_inside, running.pid, timeout=timeout))
     return None
 
 

@@ -16,6 +16,7 @@ from npa.targets.local import gather, history
 from npa.targets.local import record as records
 from npa.tools.slurm import Slurm
 
+ACCOUNTS_TIMEOUT = 60.0  # seconds: a month of a busy cluster is a hundred thousand jobs
 NO_SLURMCTLD = Unknown("slurmctld is not running")
 
 
@@ -24,7 +25,7 @@ def facts(layout: Layout, report: Report, days: int) -> Facts:
     record = records.load(Path(layout.record))
     _, running = gather.processes(layout, report.name)
     slurm = gather.slurm_of(running)
-    accounts = bool(record and record.cluster.accounting)
+    patient = gather.slurm_of(running, ACCOUNTS_TIMEOUT)
     now = datetime.now(UTC)
     return Facts(
         name=report.name,
@@ -34,12 +35,16 @@ def facts(layout: Layout, report: Report, days: int) -> Facts:
         topology=_topology(record.cluster) if record else None,
         nodes=lookup.ask(lambda: replies.nodes(slurm.nodes())) if slurm else NO_SLURMCTLD,
         jobs=lookup.ask(lambda: job_detail.current(slurm.jobs())) if slurm else NO_SLURMCTLD,
-        past=_past(slurm, now, days) if accounts else Absent(),
+        past=_past(patient, record.cluster.accounting, now, days)
+        if record
+        else Unknown("its record is gone"),
         history=_history(layout),
     )
 
 
-def _past(slurm: Slurm | None, now: datetime, days: int) -> Lookup[Past]:
+def _past(slurm: Slurm | None, kept: bool, now: datetime, days: int) -> Lookup[Past]:
+    if not kept:
+        return Absent()
     if slurm is None:
         return NO_SLURMCTLD
     return lookup.ask(lambda: Past(now - timedelta(days=days), usage.past(slurm.past(days))))
