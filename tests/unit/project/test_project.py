@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
+from npa.crds import nodeset, slurmcluster
 from npa.fleet import load as fleets
 from npa.spec import load
 
@@ -109,13 +111,15 @@ def test_nothing_is_left_to_do() -> None:
     assert left == []
 
 
-def test_examples_are_specs_with_a_readme() -> None:
+def test_examples_are_what_npa_takes_and_have_a_readme() -> None:
+    kinds = {"SlurmCluster": slurmcluster.parse, "NodeSet": nodeset.parse}
     for folder in (path for path in (TOP / "examples").iterdir() if path.is_dir()):
-        spec = folder / "cluster.yaml"
-        fleet = folder / "fleet.yaml"
-
+        spec, fleet = folder / "cluster.yaml", folder / "fleet.yaml"
         if fleet.exists():
             assert fleets.parse(fleet.read_text(encoding="utf-8"), str(fleet)).members
+        elif folder.name == "kubernetes":
+            for each in yaml.safe_load_all(spec.read_text(encoding="utf-8")):
+                assert each["kind"] not in kinds or kinds[each["kind"]](each).name
         else:
             assert load.parse(spec.read_text(encoding="utf-8"), str(spec)).name
         assert (folder / "README.md").exists()
