@@ -79,22 +79,7 @@ def plan(
 
     asked = asked_for.request(spec, target, (force, force_step), wait_for_jobs)
     given = nebius.gathered(asked.target, prices=prices, project=project, terraform_dir=terraform_dir)
-    reached = kube.gathered(
-        asked.target,
-        kubeconfig=kubeconfig,
-        context=context,
-        namespace=namespace,
-        slurm_image=slurm_image,
-        jail_image=jail_image,
-        operator_image=operator_image,
-        pull_policy=pull_policy,
-        storage_class=storage_class,
-        jail_size=jail_size,
-        jail_path=jail_path,
-        service=login_service,
-        cgroup=cgroup_version,
-        with_operator=operator,
-    )
+    reached = kube.gathered(asked.target, locals())
     if check:
         _check(asked, given, output)
     elif asked.target == "nebius":
@@ -175,22 +160,7 @@ def deploy(
     if asked.target == "nebius":
         _deploy_nebius(asked, given, yes, dry_run, output)
         return
-    reached = kube.gathered(
-        asked.target,
-        kubeconfig=kubeconfig,
-        context=context,
-        namespace=namespace,
-        slurm_image=slurm_image,
-        jail_image=jail_image,
-        operator_image=operator_image,
-        pull_policy=pull_policy,
-        storage_class=storage_class,
-        jail_size=jail_size,
-        jail_path=jail_path,
-        service=login_service,
-        cgroup=cgroup_version,
-        with_operator=operator,
-    )
+    reached = kube.gathered(asked.target, locals())
     with places.reaching(reached):
         agreed = asked_for.planned(asked)
         if dry_run:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -67,13 +68,35 @@ Operator = Annotated[
 ]
 
 
-def gathered(target: str, **given: Any) -> KubeOptions:
-    """Return the options; raises UsageError where some are given and the cluster is elsewhere."""
+# parameter of a command -> field of KubeOptions
+_FIELDS = {
+    "kubeconfig": "kubeconfig",
+    "context": "context",
+    "namespace": "namespace",
+    "slurm_image": "slurm_image",
+    "jail_image": "jail_image",
+    "operator_image": "operator_image",
+    "pull_policy": "pull_policy",
+    "storage_class": "storage_class",
+    "jail_size": "jail_size",
+    "jail_path": "jail_path",
+    "login_service": "service",
+    "cgroup_version": "cgroup",
+    "operator": "with_operator",
+}
+
+
+def gathered(target: str, given: Mapping[str, Any]) -> KubeOptions:
+    """Return the options among a command's parameters; UsageError where the cluster is elsewhere."""
     from npa.targets.kubernetes.options import KubeOptions
 
-    options, default = KubeOptions(**given), KubeOptions()
+    options, default = KubeOptions(**{field: given[name] for name, field in _FIELDS.items()}), KubeOptions()
     if target != "kubernetes" and options != default:
-        names = sorted(name for name in given if getattr(options, name) != getattr(default, name))
+        names = [
+            f"--{name.replace('_', '-')}"
+            for name, field in _FIELDS.items()
+            if getattr(options, field) != getattr(default, field)
+        ]
         what = f"only for target kubernetes, and this one is {target}: {', '.join(names)}"
         raise UsageError(what, hint="leave them away, or add `--target kubernetes`")
     return options

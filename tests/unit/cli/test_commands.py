@@ -178,7 +178,7 @@ def test_options_of_kubernetes_are_refused_elsewhere(spec: str, capsys: pytest.C
     code = main(["soperator", "plan", "-f", spec, "--target", "local", "--jail-path", "/srv"])
 
     assert code == 2
-    assert "only for target kubernetes, and this one is local: jail_path" in capsys.readouterr().err
+    assert "only for target kubernetes, and this one is local: --jail-path" in capsys.readouterr().err
 
 
 def test_there_is_no_plan_file_of_a_public_plan(
