@@ -48,14 +48,14 @@ def holding(name: str, target: TargetName | None = None) -> LocalTarget | Kubern
     """Return the target, of those whose plans are steps, that has a cluster; else this machine's own."""
     if target is None and not _is_name(name):
         return local()
-    if target is None and kubernetes().has(name):
+    if target is None and _is_on_kubernetes(name):
         target = where(name)
     return of(target or "local")
 
 
 def here(name: str) -> LocalTarget:
     """Return this machine's target for what only its clusters have; raises RefusedError for others."""
-    if _is_name(name) and kubernetes().has(name) and not _is_local(name):
+    if _is_name(name) and _is_on_kubernetes(name) and not _is_local(name):
         raise RefusedError(
             f"{name} is on Kubernetes, and this works on clusters of this machine",
             hint=f"look at it with `npa soperator status {name}` and kubectl",
@@ -69,7 +69,7 @@ def where(name: str) -> TargetName:
         return "local"
     found: list[TargetName] = []
     found += ["local"] if _is_local(name) else []
-    found += ["kubernetes"] if kubernetes().has(name) else []
+    found += ["kubernetes"] if _is_on_kubernetes(name) else []
     found += ["nebius"] if _is_installed(name) else []
     if len(found) > 1:
         places = " and ".join(_NAMES[each] for each in found)
@@ -122,6 +122,14 @@ def _is_installed(name: str) -> bool:
     """Say whether we have an installation of the recipe; none is ours in a folder that we may not read."""
     try:
         return nebius().has(name)
+    except PermissionError:
+        return False
+
+
+def _is_on_kubernetes(name: str) -> bool:
+    """Say whether we have a record of a cluster on Kubernetes; likewise."""
+    try:
+        return kubernetes().has(name)
     except PermissionError:
         return False
 
