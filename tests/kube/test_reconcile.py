@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +42,14 @@ def test_a_cluster_that_was_written_for_another_operator_comes_to_rest(controlle
         async with operating.operating(controlled.access, controllers(), settings) as operator:
 
             def made() -> bool:
-                pods = controlled.kubectl("get", "pods", "-n", NS, "-o", "name").out
+                pods = json.loads(controlled.kubectl("get", "pods", "-n", NS, "-o", "json").out)["items"]
                 status = controlled.get("slurmcluster", "slurm1", NS).get("status") or {}
-                return "pod/slurm1-controller-0" in pods and bool(status.get("phase"))
+                # the scheduler says in its own time that there is no node for them
+                told = all(each.get("status", {}).get("conditions") for each in pods)
+                there = "slurm1-controller-0" in {each["metadata"]["name"] for each in pods}
+                return there and told and bool(status.get("phase"))
 
-            await eventually(made, "slurmctld's pod and a status", 60)
+            await eventually(made, "slurmctld's pod, scheduled in vain, and a status", 60)
             before = writes(operator)
             while True:
                 await settled(operator)

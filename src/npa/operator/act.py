@@ -31,7 +31,7 @@ from npa.reconcile.decision import (
 )
 from npa.reconcile.settings import Settings
 from npa.render.kube import names
-from npa.render.objects import NODE_CONFIGURATOR, POD, Kind, Object, name_of
+from npa.render.objects import POD, Kind, Object, name_of
 from npa.slurm import drains, lookup
 from npa.slurm.lookup import Found, Unknown
 from npa.tools.kube_api import KubeApi
@@ -202,10 +202,9 @@ class Act:
             return False
         self._fence()
         self._metrics.writes.labels(target.kind.kind, "status").inc()
-        part = "" if target.kind == NODE_CONFIGURATOR else "status"
         namespace = str(found["metadata"].get("namespace") or "")
         written = await self._api.patch(
-            target.kind, name_of(found), namespace, {"status": changes}, subresource=part
+            target.kind, name_of(found), namespace, {"status": changes}, subresource="status"
         )
         self._keep(written)
         return True

@@ -36,8 +36,7 @@ def in_namespace() -> list[Rule]:
         # The finalizer that holds a cluster until its jobs have ended; owners that block their deletion.
         _rule(GROUP, ("slurmclusters",), ("patch",)),
         _rule(GROUP, ("slurmclusters/finalizers",), ("update",)),
-        # A NodeConfigurator's status is a plain field; the power state of a NodeSet is made beside it.
-        _rule(GROUP, ("nodeconfigurators",), ("patch",)),
+        # the power state of a NodeSet is made beside it
         _rule(GROUP, ("nodesetpowerstates",), ("create", "patch", "delete")),
         # patched for one annotation, at which the kubelet brings the files of a ConfigMap at once
         _rule("", ("pods",), (*_READ, "create", "delete", "patch")),
