@@ -47,7 +47,10 @@ def test_a_cluster_that_was_written_for_another_operator_comes_to_rest(controlle
                 # the scheduler says in its own time that there is no node for them
                 told = all(each.get("status", {}).get("conditions") for each in pods)
                 there = "slurm1-controller-0" in {each["metadata"]["name"] for each in pods}
-                return there and told and bool(status.get("phase"))
+                # and the operator asks slurmctld every few seconds only
+                rows = {row["type"]: row["message"] for row in status.get("conditions") or ()}
+                asked = rows.get("ConfigurationApplied") == "the pod slurm1-controller-0 is Pending"
+                return there and told and asked
 
             await eventually(made, "slurmctld's pod, scheduled in vain, and a status", 60)
             before = writes(operator)
