@@ -215,7 +215,10 @@ class Process:
             self.broken.say(f"files that no checker has read reached slurmctld: {wrong}")
         before = len(self.slurm.lost)
         names, elastic = self.named(held)
-        # as the program in the controller's pod does: what leaves the files is drained and empty, or stays
+        # as the program in the controller's pod does: nobody can be asked before slurmctld runs, so that it
+        # starts with the files it had; later, what leaves the files is drained and empty, or stays
+        if self.checks and started and set(self.slurm.nodes) - set(names):
+            return
         if (
             self.checks
             and not started
