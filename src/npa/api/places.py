@@ -23,7 +23,7 @@ _NAMES = {"local": "on this machine", "kubernetes": "on Kubernetes", "nebius": "
 
 
 @contextlib.contextmanager
-def reaching(options: KubeOptions) -> Iterator[None]:
+def reaching(options: KubeOptions | None) -> Iterator[None]:
     """Have every verb inside the block reach Kubernetes so, and put new clusters on this."""
     before = _given.set(options)
     try:
@@ -81,10 +81,13 @@ def where(name: str) -> TargetName:
 
 def every() -> tuple[Summary, ...]:
     """Return the clusters that this machine knows, those elsewhere too."""
+    from npa.targets.kubernetes import record
+
     remote: list[Summary] = []
-    for target in (nebius, kubernetes):
-        with contextlib.suppress(PermissionError):  # somebody else's folder; one's own clusters are left
-            remote += target().list()
+    with contextlib.suppress(PermissionError):  # somebody else's folder; one's own clusters are left
+        remote += nebius().list()
+    with contextlib.suppress(PermissionError):
+        remote += record.summaries(record.folder())
     try:
         return (*local().list(), *remote)
     except PreflightError:
@@ -127,9 +130,11 @@ def _is_installed(name: str) -> bool:
 
 
 def _is_on_kubernetes(name: str) -> bool:
-    """Say whether we have a record of a cluster on Kubernetes; likewise."""
+    """Say whether we have a record of a cluster on Kubernetes; likewise. Loads no client of Kubernetes."""
+    from npa.targets.kubernetes import record
+
     try:
-        return kubernetes().has(name)
+        return record.load(record.folder(), name) is not None
     except PermissionError:
         return False
 

@@ -85,18 +85,21 @@ _FIELDS = {
     "operator": "with_operator",
 }
 
+_DEFAULTS = {"context": "", "operator_image": "", "operator": True}  # of those whose default is not None
 
-def gathered(target: str, given: Mapping[str, Any]) -> KubeOptions:
-    """Return the options among a command's parameters; UsageError where the cluster is elsewhere."""
+
+def gathered(target: str, given: Mapping[str, Any]) -> KubeOptions | None:
+    """Return the options among a command's parameters, None where none is given.
+
+    Raises UsageError where the cluster is elsewhere.
+    """
+    said = {name: given[name] for name in _FIELDS if given[name] != _DEFAULTS.get(name)}
+    if not said:
+        return None
+    if target != "kubernetes":
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in said)
+        what = f"only for target kubernetes, and this one is {target}: {names}"
+        raise UsageError(what, hint="leave them away, or add `--target kubernetes`")
     from npa.targets.kubernetes.options import KubeOptions
 
-    options, default = KubeOptions(**{field: given[name] for name, field in _FIELDS.items()}), KubeOptions()
-    if target != "kubernetes" and options != default:
-        names = [
-            f"--{name.replace('_', '-')}"
-            for name, field in _FIELDS.items()
-            if getattr(options, field) != getattr(default, field)
-        ]
-        what = f"only for target kubernetes, and this one is {target}: {', '.join(names)}"
-        raise UsageError(what, hint="leave them away, or add `--target kubernetes`")
-    return options
+    return KubeOptions(**{_FIELDS[name]: value for name, value in said.items()})

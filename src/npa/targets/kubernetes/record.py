@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from npa.errors import RefusedError
+from npa.targets.base import Summary
 from npa.tools import disk
 
 SCHEMA = "npa.kubernetes.record/v1"
@@ -25,6 +27,11 @@ class Record:
     created: str  # RFC 3339, UTC
     workers: int = 0
     slurm_version: str = ""
+
+
+def folder() -> Path:
+    """Return where this machine's records are; NPA_STATE_DIR moves them."""
+    return Path(os.environ.get("NPA_STATE_DIR") or "/var/lib/npa") / "kubernetes"
 
 
 def load(folder: Path, name: str) -> Record | None:
@@ -59,3 +66,9 @@ def every(folder: Path) -> Iterator[Record]:
         found = load(folder, path.stem)
         if found is not None:
             yield found
+
+
+def summaries(folder: Path) -> Iterator[Summary]:
+    """Return a line about each of them; whether it is still there would have to be asked."""
+    for found in every(folder):
+        yield Summary(found.name, "kubernetes", "recorded", found.workers, found.slurm_version, found.created)

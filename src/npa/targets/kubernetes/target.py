@@ -44,7 +44,7 @@ class KubernetesTarget:
     @classmethod
     def here(cls, given: KubeOptions | None = None) -> KubernetesTarget:
         """Return the target with this machine's records; NPA_STATE_DIR moves them."""
-        return cls(Path(os.environ.get("NPA_STATE_DIR") or "/var/lib/npa") / "kubernetes", given)
+        return cls(records.folder(), given)
 
     def facts(self, spec: SoperatorSpec) -> Facts:
         """Look up root's key."""
@@ -105,14 +105,7 @@ class KubernetesTarget:
 
     def list(self) -> Iterator[Summary]:
         """Return the clusters known here, by name."""
-        for found in records.every(self._state):
-            yield Summary(
-                found.name, "kubernetes", "recorded", found.workers, found.slurm_version, found.created
-            )
-
-    def has(self, name: str) -> bool:
-        """Say whether there is a record of a cluster."""
-        return records.load(self._state, name) is not None
+        yield from records.summaries(self._state)
 
     def execute(self, name: str, node: str, argv: Sequence[str], *, root: str, network: str) -> int:  # noqa: ARG002
         """Run a command on a node with our own terminal."""
