@@ -136,14 +136,19 @@ def format_time(seconds: Amount) -> str:
     return f"{days}-{clock}" if days else clock
 
 
+_LAST_EPOCH = 253_402_300_799  # 9999-12-31T23:59:59Z, the last that datetime knows
+
+
 def parse_timestamp(value: int | str | None, zone: tzinfo | None = None) -> datetime | None:
     """Return the moment, with a zone, or None for a null spelling or epoch 0.
 
     Slurm's text is the controller's local time without saying so: such a text needs `zone`, and without it
     is refused rather than taken for UTC.
     """
-    if value is None or (isinstance(value, str) and is_null(value)):
+    if value is None or value == 0 or (isinstance(value, str) and is_null(value)):
         return None
+    if type(value) is int and 0 < value <= _LAST_EPOCH:  # asked some five times a job
+        return datetime.fromtimestamp(value, UTC)
     text = str(value).strip()
     try:
         if _EPOCH.fullmatch(text):

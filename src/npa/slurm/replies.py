@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from npa.errors import UnknownError
@@ -205,7 +206,7 @@ def _job(row: Mapping[str, Any]) -> SlurmJobReply:
         number=number,
         user=wire.name(row.get("user_name")) or str(row.get("user_id", "")),
         name=wire.name(row.get("name")),
-        state=JobState.parse(row["job_state"]),
+        state=_state(row["job_state"]),
         nodes=tuple(hostlist.expand(wire.text(row.get("nodes")))),
         wants=tuple(hostlist.expand(wire.text(row.get("required_nodes")))),
         partition=wire.name(row.get("partition")),
@@ -218,6 +219,17 @@ def _job(row: Mapping[str, Any]) -> SlurmJobReply:
         exit_code=wire.exit_code(row.get("exit_code")),
         tres=wire.text(row.get("tres_alloc_str")),
     )
+
+
+def _state(said: object) -> JobState:
+    """Return a job's state; thousands of jobs share a few."""
+    words = tuple(said) if isinstance(said, list) else ()
+    return _known(words) if words and all(type(each) is str for each in words) else JobState.parse(said)
+
+
+@lru_cache(maxsize=256)
+def _known(words: tuple[str, ...]) -> JobState:
+    return JobState.parse(list(words))
 
 
 def _accounted(row: Mapping[str, Any]) -> SlurmJobReply:
