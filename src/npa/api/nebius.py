@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from npa.plan.model import Event, Plan
     from npa.render.nebius.preflight import Preflight
     from npa.spec.model import SoperatorSpec
@@ -32,6 +35,27 @@ def wired(outside: Outside) -> Iterator[None]:
         yield
     finally:
         _outside.reset(before)
+
+
+def root() -> Path:
+    """Return the folder of the installations."""
+    outside = _outside.get()
+    if outside is not None:
+        return outside.root
+    from npa.targets.nebius import config
+
+    return config.work_root(os.environ)
+
+
+def has(name: str) -> bool:
+    """Say whether there is an installation of this name; loads nothing of the provider for it."""
+    from npa.errors import IdentityError
+    from npa.targets.nebius import checkout
+
+    try:
+        return checkout.locate(root(), name) is not None
+    except IdentityError:
+        return False  # no name that an installation can have
 
 
 def target() -> NebiusTarget:

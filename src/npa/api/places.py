@@ -81,11 +81,12 @@ def where(name: str) -> TargetName:
 
 def every() -> tuple[Summary, ...]:
     """Return the clusters that this machine knows, those elsewhere too."""
+    from npa.api import nebius as nebius_api
     from npa.targets.kubernetes import record
 
     remote: list[Summary] = []
     with contextlib.suppress(PermissionError):  # somebody else's folder; one's own clusters are left
-        remote += nebius().list()
+        remote += nebius().list() if nebius_api.root().is_dir() else ()
     with contextlib.suppress(PermissionError):
         remote += record.summaries(record.folder())
     try:
@@ -123,8 +124,10 @@ def _is_name(name: str) -> bool:
 
 def _is_installed(name: str) -> bool:
     """Say whether we have an installation of the recipe; none is ours in a folder that we may not read."""
+    from npa.api import nebius as nebius_api
+
     try:
-        return nebius().has(name)
+        return nebius_api.has(name)
     except PermissionError:
         return False
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from npa.errors import IdentityError
 from npa.spec.model import SoperatorSpec
 from npa.targets.base import Summary
-from npa.targets.nebius import checkout, deploying, ending, looking
+from npa.targets.nebius import deploying, ending, looking
 from npa.targets.nebius.options import NebiusOptions
 from npa.targets.nebius.outside import Outside
 from npa.targets.nebius.phases import Agree, Shown
@@ -25,13 +24,6 @@ class NebiusTarget:
 
     def __init__(self, outside: Outside | None = None) -> None:
         self._outside = outside or Outside()
-
-    def has(self, name: str) -> bool:
-        """Say whether there is an installation of this name below the work root."""
-        try:
-            return checkout.locate(self._outside.root, name) is not None
-        except IdentityError:
-            return False  # no name that an installation can have
 
     def check(self, spec: SoperatorSpec, options: NebiusOptions) -> Preflight:
         """Return whether a spec fits, and what it costs; changes nothing."""
