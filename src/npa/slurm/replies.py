@@ -94,7 +94,8 @@ class Ping:
 def load(text: str | bytes) -> object:
     """Return a reply's JSON, decoded and not interpreted."""
     try:
-        decoded: object = json.loads(text)
+        with wire.uncollected():
+            decoded: object = json.loads(text)
     except ValueError as error:
         raise UnknownError(f"Slurm's answer is not JSON: {str(error)[:120]}") from error
     return decoded
@@ -165,6 +166,11 @@ def _rows(document: object, key: str, read: Callable[[Mapping[str, Any]], _Row])
     listed = _answer(document, key)
     if not isinstance(listed, list):
         raise UnknownError(f"Slurm's answer has no list of {key}")
+    with wire.uncollected():
+        return _read(listed, key, read)
+
+
+def _read(listed: list[Any], key: str, read: Callable[[Mapping[str, Any]], _Row]) -> Rows[_Row]:
     found: list[_Row] = []
     problems: list[str] = []
     for index, row in enumerate(listed):
