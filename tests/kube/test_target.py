@@ -15,6 +15,9 @@ import pytest
 from tests.kube import operating
 from tests.kube.bed import Bed, until
 
+from npa.targets.kubernetes import record
+from npa.targets.kubernetes.record import Record
+
 NPA = str(Path(sys.executable).with_name("npa"))
 NAMESPACE = "npa-target"
 SPEC = """\
@@ -145,3 +148,13 @@ def test_a_destroy_leaves_nothing(cli: Cli) -> None:
     assert (left.code, left.out) == (0, "")
     assert cli("status", "lab").returncode == 1
     assert cli("list", "-o", "json").stdout.count('"lab"') == 0
+
+
+def test_a_cluster_that_somebody_else_removed_is_forgotten(cli: Cli) -> None:
+    here = Record("ghost", str(cli.bed.kubeconfig), "", NAMESPACE, cli.bed.access.endpoint, "2026-01-01")
+    record.save(cli.state / "kubernetes", here)
+    assert "ghost" in cli("list").stdout
+    done = cli("destroy", "ghost", "--yes")
+
+    assert done.returncode == 0, done.stderr
+    assert "ghost" not in cli("list").stdout

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from npa.errors import UnknownError
 from npa.health.observation import SlurmNode
 from npa.plan.model import JobRef
 from npa.slurm import replies
@@ -48,7 +49,13 @@ def _only_on(job: JobRef, names: frozenset[str], members: Mapping[str, set[str]]
 
 
 def view(nodes: object, jobs: object) -> SlurmView:
-    """Return what `scontrol show nodes --json` and `squeue --json` said; raises UnknownError."""
+    """Return what `scontrol show nodes --json` and `squeue --json` said.
+
+    Raises UnknownError, for one row that cannot be read as well: it may be a job on a node that looks idle.
+    """
+    read_nodes, read_jobs = replies.nodes(nodes), replies.jobs(jobs)
+    for problem in (*read_nodes.problems, *read_jobs.problems):
+        raise UnknownError(f"a part of Slurm's answer could not be read: {problem}")
     return SlurmView(
         tuple(
             SlurmNode(
@@ -61,7 +68,7 @@ def view(nodes: object, jobs: object) -> SlurmView:
                 cpus_allocated=node.alloc_cpus or 0,
                 partitions=node.partitions,
             )
-            for node in replies.nodes(nodes).rows
+            for node in read_nodes.rows
         ),
         tuple(
             JobRef(
@@ -73,6 +80,6 @@ def view(nodes: object, jobs: object) -> SlurmView:
                 partition=job.partition,
                 wants=job.wants,
             )
-            for job in replies.jobs(jobs).rows
+            for job in read_jobs.rows
         ),
     )

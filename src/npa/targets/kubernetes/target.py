@@ -12,7 +12,7 @@ from npa.cluster.facts import Facts
 from npa.cluster.model import Cluster
 from npa.errors import NotFoundError, OwnershipError, RefusedError
 from npa.health.observation import Observation
-from npa.plan.model import Plan
+from npa.plan.model import Plan, Step
 from npa.render.kube import asked, deployment, installation
 from npa.render.kube.asked import Place
 from npa.render.kube.installation import Installation
@@ -74,7 +74,8 @@ class KubernetesTarget:
         found = there.find(SLURM_CLUSTER.kind, name)
         cluster, place = asked.said(found), asked.placed(found)
         if found is None and not there.objects:
-            return Plan(name, "kubernetes", ())
+            forgotten = Step("remove", f"record of {name}", "nothing of it is there", "remove:record")
+            return Plan(name, "kubernetes", (forgotten,))
         if found is not None and (cluster is None or place is None):
             raise OwnershipError(
                 f"SlurmCluster {known.namespace}/{name} was not made by npa",

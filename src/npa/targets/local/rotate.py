@@ -18,7 +18,7 @@ from npa.errors import NotFoundError, UnknownError
 from npa.plan.model import Event, Plan, Step
 from npa.render.local.layout import Layout
 from npa.render.local.nodes import SLURM_UID
-from npa.render.local.world import World
+from npa.render.local.world import Running, World
 from npa.targets.base import Listener
 from npa.targets.local import stop
 from npa.tools import disk
@@ -53,7 +53,7 @@ def plan(name: str, key: Key, world: World, layout: Layout, *, force: bool) -> P
         raise NotFoundError(f"no cluster {name!r} on this machine", hint="see `npa soperator list`")
     steps = []
     if world.lab and key.readers:
-        nodes = tuple(node for node, found in world.nodes.items() if key.readers & set(found.daemons))
+        nodes = tuple(node for node, found in world.nodes.items() if _readers(key, found))
         steps.append(Step("stop", ", ".join(sorted(key.readers)), "they read it", "stop:readers", nodes))
     elif world.lab:
         steps.append(_stop_all(name, world, force=force))
@@ -85,8 +85,14 @@ def end_readers(key: Key, world: World) -> None:
             stop.end_lab(world.lab)
         return
     for found in world.nodes.values():
-        for daemon in sorted(key.readers & set(found.daemons)):
-            stop.end_daemon(found.daemons[daemon])
+        for pid in _readers(key, found):
+            stop.end_daemon(pid)
+
+
+def _readers(key: Key, found: Running) -> tuple[int, ...]:
+    """Return who has read the key on a node; one that is halted would go on with the old one."""
+    there = {**found.daemons, **found.stopped}
+    return tuple(there[daemon] for daemon in sorted(key.readers & set(there)))
 
 
 def write(key: Key, layout: Layout) -> bytes:
