@@ -196,7 +196,13 @@ class Cluster:
     def submit(self, *args: str, command: str = "sleep 600") -> str:
         """Submit a batch job and wait until it runs; returns its id."""
         job = self.on("login-0", "sbatch", "--parsable", "--output=/dev/null", *args, f"--wrap={command}")
-        until(lambda: self.job_state(job) == "RUNNING", f"job {job} runs")
+        try:
+            until(lambda: self.job_state(job) == "RUNNING", f"job {job} runs")
+        except AssertionError as error:
+            for shown in (("job", job), ("nodes", "")):
+                error.add_note(self.exec("login-0", "scontrol", "-o", "show", *filter(None, shown)).out)
+            error.add_note(self.logs("controller-0"))
+            raise
         return job
 
     def job_state(self, job: str) -> str:

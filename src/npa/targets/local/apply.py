@@ -243,10 +243,8 @@ class Deployment:
     def _slurm(self) -> Slurm:
         found = gather.slurm_of(self._processes()[1])
         if found is None:
-            raise NpaError(
-                "slurmctld is not running",
-                hint=f"see why: npa soperator logs {self._desired.cluster.controllers[0]}",
-            )
+            # one that ends over its configuration may have listened for a moment before
+            raise waits.failure(self._desired.cluster.controllers[0], "slurmctld", self._layout, ended=True)
         return found
 
     def _processes(self) -> tuple[int, dict[str, Running]]:

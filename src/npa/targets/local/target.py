@@ -13,6 +13,7 @@ from npa.cluster.facts import Facts
 from npa.cluster.model import Cluster
 from npa.errors import NotFoundError, NpaError, OwnershipError, RefusedError
 from npa.health.observation import Observation
+from npa.plan import guard
 from npa.plan.model import Plan
 from npa.render.local import addresses, desired, nodes, steps
 from npa.render.local.desired import Desired
@@ -60,17 +61,20 @@ class LocalTarget:
         return without_power(self._plan(cluster, options)[0])
 
     def apply(self, cluster: Cluster, plan: Plan, options: Options, heard: Listener) -> None:
-        """Do exactly the steps of the plan; raises RefusedError when the world has moved on since."""
+        """Do exactly the steps of the plan, but for what has come up by itself.
+
+        Raises RefusedError when the world has moved on since.
+        """
         with self._locked(cluster.name, AGENT_PATIENCE):
             now, wanted, world, image = self._plan(cluster, options)
             now = without_power(now)
-            if now != plan:
+            if not guard.still_agreed(now, plan):
                 raise RefusedError(
                     f"the world has moved on since this plan for {cluster.name} was made",
                     hint="plan again, and look at what changed",
                 )
             with history.written(self._history(cluster.name), "deploy", plan, heard) as hear:
-                self._deployment(wanted, world, image, options, hear).run(plan)
+                self._deployment(wanted, world, image, options, hear).run(now)
 
     def plan_destroy(self, name: str, options: Options) -> Plan:
         """Return the steps that leave nothing of a cluster; raises NotFoundError where there is none."""
