@@ -19,7 +19,6 @@ from npa.render.local import addresses, desired, nodes, steps
 from npa.render.local.desired import Desired
 from npa.render.local.steps import POWER
 from npa.render.local.world import Record, World
-from npa.slurm.lint import rendered
 from npa.slurm.runtime import Runtime
 from npa.spec.model import SoperatorSpec
 from npa.targets import login_keys
@@ -173,6 +172,8 @@ class LocalTarget:
         return access.logs(self._paths.layout(name), node, lines=lines, follow=follow)
 
     def _plan(self, cluster: Cluster, options: Options) -> tuple[Plan, Desired, World, Image]:
+        from npa.slurm.lint import rendered  # a look at a cluster needs none of it
+
         world = self._world(cluster.name, users=bool(cluster.users))
         if world.lab and world.record is None:
             raise OwnershipError(
