@@ -117,24 +117,23 @@ class LocalTarget:
 
         Raises RefusedError when jobs have started that the plan does not name.
         """
-        layout, told = self._paths.layout(name), rotate.Told(agreed, heard)
+        layout = self._paths.layout(name)
         with self._locked(name, AGENT_PATIENCE):
             world = self._world(name)
             now = rotate.plan(name, key, world, layout, force=options.force)
             refuse_new_jobs(name, now, agreed)
-            before = rotate.end_and_write(key, layout, world, told)
+            before = rotate.end_and_write(key, layout, world, agreed, heard)
         if not world.lab:
             return
-        told.begins("start:again")
-        try:
-            self.repair(name, lambda plan: plan, heard)
-        except NpaError:
-            with self._locked(name, AGENT_PATIENCE):
-                rotate.end_readers(key, self._world(name))
-                rotate.put(key, layout, before)
-            self.repair(name, lambda plan: plan, heard)
-            raise
-        told.ends("start:again")
+        with rotate.saying(agreed, "start:again", heard):
+            try:
+                self.repair(name, lambda plan: plan, heard)
+            except NpaError:
+                with self._locked(name, AGENT_PATIENCE):
+                    rotate.end_readers(key, self._world(name))
+                    rotate.put(key, layout, before)
+                self.repair(name, lambda plan: plan, heard)
+                raise
 
     def inspect(self, name: str) -> Observation:
         """Read what is there now."""
