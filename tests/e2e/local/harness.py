@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 NPA = str(Path(sys.executable).with_name("npa"))
 CACHE = Path(os.environ.get("NPA_CACHE_DIR") or "/var/cache/npa")
-PATIENCE = 120.0  # seconds for one command; nothing here takes a tenth of it
+PATIENCE = 120.0  # seconds for whatever is waited for; nothing here takes a tenth of it on an idle machine
 POLL = 0.05
 GPU_POOL: dict[str, Any] = {
     "name": "gpu",
@@ -33,7 +33,7 @@ GPU_POOL: dict[str, Any] = {
 CPU_POOL: dict[str, Any] = {"name": "cpu", "platform": "cpu-d3", "preset": "4vcpu-16gb", "size": 2}
 
 
-def until(look: Callable[[], T | Literal[False]], what: str, seconds: float = 30) -> T:
+def until(look: Callable[[], T | Literal[False]], what: str, seconds: float = PATIENCE) -> T:
     """Return the first true value that `look` gives; fail, saying what did not come, at the deadline."""
     deadline = time.monotonic() + seconds
     while True:
