@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -12,7 +12,7 @@ from npa.errors import DestructiveError, Problem, SpecError, UnhealthyError
 from npa.fleet.backends import BUILT_IN, Condition, Heard, Lack, Options, Planned
 from npa.fleet.member import Claim, Member, Project
 from npa.fleet.merge import Part
-from npa.slurm.lookup import Lookup
+from npa.slurm.lookup import Absent, Lookup
 from npa.spec.document import Document, Place
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _OWNED = {
     "subnet_id": "set `subnet_id` on the project",
 }
 _IMAGE = "build:image"
+NAMESPACES = "slurm-"  # begins the namespace of a fleet's cluster on Kubernetes
 _INSPECTED = "each of Terraform's plans is inspected before it is applied"
 
 
@@ -105,7 +106,9 @@ class SoperatorBackend:
         if member.claim.target == "nebius":
             return _public(member.spec)
         target = _target(member.claim)
-        return _planned(api.plan(member.spec, target=target, options=_options(options)), "deploy")
+        with self._placed(member.claim):
+            made = api.plan(member.spec, target=target, options=_options(options))
+        return _planned(made, "deploy")
 
     def deploy(self, member: Member, shown: Planned | None, options: Options, heard: Heard) -> Condition:
         """Make it what the spec asks for."""
@@ -119,7 +122,8 @@ class SoperatorBackend:
         if agreed and any(step.key == _IMAGE for step in agreed.steps):
             agreed = _without_image(agreed, api.plan(member.spec, target=target, options=allowed))
         try:
-            report = api.deploy(member.spec, target=target, shown=agreed, options=allowed, heard=heard)
+            with self._placed(member.claim):
+                report = api.deploy(member.spec, target=target, shown=agreed, options=allowed, heard=heard)
         except UnhealthyError as error:
             return Condition(False, "degraded", str(error))
         return _condition(report)
@@ -155,6 +159,17 @@ class SoperatorBackend:
             claim.cluster, shown=agreed, options=_options(options), heard=heard, target=_target(claim)
         )
         return Condition(True, "absent")
+
+    def _placed(self, claim: Claim) -> AbstractContextManager[None]:
+        """Put a new cluster on Kubernetes into a namespace of its own; one that is there stays where it is.
+
+        Its workers' objects are named after its pools, and many clusters of a fleet have the same pools.
+        """
+        from npa.api import places
+
+        if claim.target == "kubernetes" and isinstance(self.identity(claim), Absent):
+            return places.apart(f"{NAMESPACES}{claim.cluster}")
+        return nullcontext()
 
     @property
     def _nebius(self) -> Provider:
