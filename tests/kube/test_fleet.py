@@ -113,6 +113,9 @@ def test_a_fleet_on_two_targets_from_nothing_to_nothing(fleet: Fleet) -> None:
     assert seen.code == 4, seen
     assert fleet.statuses(seen.json) == {"mx-here": "healthy", "mx-one": "degraded"}
     assert "a deploy did not end" in seen.json["clusters"][1]["message"]
+    told = fleet("report", "mixed", "--out", "-")
+    assert (told.code, told.out.count("<article")) == (0, 2), told
+    assert "target kubernetes keeps no history of plans here" in told.out
     # on what the cluster was put is remembered
     again = fleet("plan", "-f", str(fleet.file), *SOME, "--no-operator", "-o", "json").json
     steps = {each["cluster"]: [step["key"] for step in each["plan"]["steps"]] for each in again["clusters"]}

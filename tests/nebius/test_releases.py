@@ -32,13 +32,8 @@ def cluster(*dbd: str, code: int = 0, phase: str = "Running", container: str = "
 
     found = FakeKube(answers)
     found.put(HELM_RELEASE, "x-soperator", "flux-system", status={"history": [{"chartVersion": "4.1.6"}]})
-    labels = {"app.kubernetes.io/component": "accounting"}
     for number in range(len(dbd)):
-        name = f"accounting-{number}"
-        found.put(POD, name, "soperator", status={"phase": phase})
-        made: Any = found.objects["pods", "soperator", name]
-        made["metadata"]["labels"] = labels
-        made["spec"] = {"containers": [{"name": "munge"}, {"name": container}]}
+        found.pod(f"accounting-{number}", "accounting", "munge", container, phase=phase)
     return found
 
 
