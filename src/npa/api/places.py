@@ -32,6 +32,17 @@ def reaching(options: KubeOptions | None) -> Iterator[None]:
         _given.reset(before)
 
 
+@contextlib.contextmanager
+def apart(namespace: str) -> Iterator[None]:
+    """Have every new cluster inside the block put into a namespace, reached as the caller says."""
+    from dataclasses import replace
+
+    from npa.targets.kubernetes.options import KubeOptions
+
+    with reaching(replace(_given.get() or KubeOptions(), namespace=namespace)):
+        yield
+
+
 def of(target: TargetName) -> LocalTarget | KubernetesTarget:
     """Return a target whose plans are steps; raises RefusedError for the provider's."""
     if target == "local":

@@ -9,7 +9,7 @@ from tests.fakes.fleet import fleet
 
 from npa.api.identity import Identity
 from npa.errors import NpaError
-from npa.fleet import soperator
+from npa.fleet import provider, soperator
 from npa.fleet.backends import Lack, Options
 from npa.fleet.member import Claim, Project
 from npa.fleet.soperator import SoperatorBackend
@@ -86,5 +86,5 @@ def test_all_clusters_of_the_provider_are_asked_about_at_once() -> None:
 
 
 def test_a_project_with_an_id_needs_no_alias() -> None:
-    assert soperator.options_of(Project("team", "team", "project-1")).project == ""
-    assert soperator.options_of(Project("team", "ml-team")).project == "ml-team"
+    assert provider.options_of(Project("team", "team", "project-1")).project == ""
+    assert provider.options_of(Project("team", "ml-team")).project == "ml-team"

@@ -21,9 +21,9 @@ from npa.render.local.steps import POWER
 from npa.render.local.world import Record, World
 from npa.slurm.runtime import Runtime
 from npa.spec.model import SoperatorSpec
-from npa.targets import login_keys
+from npa.targets import history, login_keys
 from npa.targets.base import Listener, Options, Summary
-from npa.targets.local import access, destroy, gather, history, inspect, preflight, rotate
+from npa.targets.local import access, destroy, gather, inspect, preflight, rotate
 from npa.targets.local import record as records
 from npa.targets.local.apply import Deployment
 from npa.targets.local.paths import Paths
