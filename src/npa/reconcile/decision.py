@@ -72,7 +72,7 @@ class NewSecret:
     wanted: Object  # without data; created, never updated
     random: tuple[tuple[str, int], ...] = ()  # key -> so many random bytes
     passwords: tuple[tuple[str, int], ...] = ()  # key -> so many random letters and digits
-    ssh_host_keys: bool = False  # ssh_host_{ecdsa,ed25519,rsa}_key, and .pub of each
+    ssh_host_keys: bool = False  # ssh_host_{ecdsa,ed25519}_key, and .pub of each
 
 
 @dataclass(frozen=True, slots=True)
