@@ -159,7 +159,8 @@ class Operator:
 
     def _polled(self, cluster: Cluster) -> None:
         for controller in self._controllers:
-            for name in self._of_cluster(controller.kind, *cluster):
+            names = self._of_cluster(controller.kind, *cluster) if controller.reads is None else ()
+            for name in names:
                 self.queue.add(Key(controller.name, cluster[0], name))
 
     def _of_cluster(self, kind: Kind, namespace: str, cluster: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from npa.operator.act import Act, NoLeaderError, Target
 from npa.operator.caches import Caches
 from npa.operator.gather import Gather
 from npa.operator.keys import Controller, Key
+from npa.operator.pace import Pace
 from npa.operator.runtime.workers import Looked
 from npa.operator.settled import Settled
 from npa.reconcile.decision import Decision, Notice
@@ -39,7 +40,7 @@ class Reconciler:
         self._controllers = {each.name: each for each in controllers}
         self._settings, self._caches, self._gather = settings, caches, gather
         self._act, self._told = act, told
-        self.settled = Settled()
+        self._pace, self.settled = Pace(), Settled()
 
     async def look(self, key: Key) -> Looked:
         """Look at an object once, and do what is decided."""
@@ -56,11 +57,14 @@ class Reconciler:
             self.settled.note(key, world, decision)
         if decision.settled and found is None:
             return Looked(again_in=decision.again_in)
+        if (wait := self._pace.wait(key, decision)) > 0:
+            return Looked(again_in=wait)
         try:
             wrote = await self._act.do(Target(controller.kind, (key.namespace, cluster), found), decision)
         finally:
             if decision.slurm:
                 self._told(key.namespace, cluster)
+        self._pace.note(key, decision)
         return Looked(wrote, decision.again_in)
 
     async def failed(self, key: Key, error: Exception, failures: int) -> None:
