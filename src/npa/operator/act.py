@@ -93,7 +93,8 @@ class Act:
         await _together(self._delete(target.cluster, each) for each in decision.delete)
         wrote = await self._status(target, decision)
         wrote |= target.found is not None and await self.tell(target.found, *decision.notices)
-        return wrote or decision.moves
+        counted = (decision.secrets, decision.slurm, decision.create, decision.apply, decision.delete)
+        return wrote or any(counted)
 
     async def failed(self, target: Target, reason: str, message: str, now: Any) -> None:
         """Say on an object that looking at it fails."""

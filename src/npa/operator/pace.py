@@ -13,7 +13,7 @@ from collections.abc import Callable
 from npa.operator.keys import Key
 from npa.reconcile.decision import Decision
 
-LEAST = 0.5  # seconds between two times that nothing but the status of an object is written
+LEAST = 1.0  # seconds between two times that nothing but the status of an object is written
 _REMEMBERED = 10_000
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from npa.render.objects import Kind, Object
@@ -119,14 +119,10 @@ class Decision:
     @property
     def settled(self) -> bool:
         """Whether nothing would be written anywhere."""
-        return not self.moves and not self.notices and self.status is None
+        written = (self.secrets, self.slurm, self.create, self.apply, self.delete, self.notices)
+        return not any(written) and self.status is None
 
     @property
     def only_says(self) -> bool:
         """Whether nothing would be written but what is said of the object."""
-        return not self.moves and not self.settled
-
-    @property
-    def moves(self) -> bool:
-        """Whether anything would be done to Slurm or to other objects."""
-        return any((self.secrets, self.slurm, self.create, self.apply, self.delete))
+        return not self.settled and replace(self, status=None, notices=()).settled

@@ -38,8 +38,9 @@ class Files:
     slurmdbd: str = ""  # slurmdbd.conf without its password; "" without accounting
 
 
-def _place(resolved: Resolved, _: str = "") -> str:
-    """Return what no two clusters have in common."""
+def _place(resolved: Resolved, topology_text: str = "") -> str:
+    """Return what no two clusters have in common, whatever their topology."""
+    del topology_text
     return resolved.runtime.site.controller_address
 
 
