@@ -52,9 +52,7 @@ def pods(world: World, component: str) -> tuple[Object, ...]:
     """Return the pods of a component, by name."""
     label = "app.kubernetes.io/component"
     return tuple(
-        found
-        for (kind, _), found in sorted(world.objects.items())
-        if kind == "Pod" and dig(found, "metadata", "labels", label) == component
+        found for found in world.of_kind("Pod") if dig(found, "metadata", "labels", label) == component
     )
 
 

@@ -24,7 +24,7 @@ class Queue(Generic[Key]):
 
     def __init__(self, chance: Callable[[], float] = random.random, spacing: float = 0.0) -> None:
         self._chance, self._spacing = chance, spacing
-        self._ended: dict[Key, float] = {}  # when keys were looked at last
+        self._rests: dict[Key, float] = {}  # until when keys that were looked at are left alone
         self._turns = itertools.count()
         # (not at once, turn, key): more than one of a key where it was moved ahead, and the first one counts
         self._ready: asyncio.PriorityQueue[tuple[bool, int, Key]] = asyncio.PriorityQueue()
@@ -70,12 +70,12 @@ class Queue(Generic[Key]):
                 self._running.add(key)
                 return key
 
-    def done(self, key: Key, again_in: float | None = None) -> None:
-        """Say that a key was looked at and all went well."""
+    def done(self, key: Key, again_in: float | None = None, rest: float = 0.0) -> None:
+        """Say that a key was looked at and all went well; it rests for so many seconds at least."""
         self._failures.pop(key, None)
         self._running.discard(key)
-        if self._spacing:
-            self._ended[key] = asyncio.get_running_loop().time()
+        if (rest := max(rest, self._spacing)) > 0:
+            self._rests[key] = asyncio.get_running_loop().time() + rest
         if key in self._again:
             self.add(key, now=self._again.pop(key))
         elif again_in is not None:
@@ -120,11 +120,9 @@ class Queue(Generic[Key]):
 
     def _rest(self, key: Key) -> float:
         """Return the seconds for which a key still rests."""
-        if key not in self._ended:
-            return 0.0
-        left = self._ended[key] + self._spacing - asyncio.get_running_loop().time()
+        left = self._rests.get(key, 0.0) - asyncio.get_running_loop().time()
         if left <= 0:
-            del self._ended[key]
+            self._rests.pop(key, None)
         return left
 
     def _due(self, key: Key) -> None:
