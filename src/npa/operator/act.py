@@ -20,7 +20,6 @@ from npa.reconcile.decision import (
     Decision,
     Deletion,
     Drain,
-    NewSecret,
     Notice,
     PowerDown,
     PowerUp,
@@ -84,8 +83,7 @@ class Act:
 
     async def do(self, target: Target, decision: Decision) -> bool:
         """Do it all; True where anything was written."""
-        for new in decision.secrets:
-            await self._secret(new)
+        await _together(self._create(secret_data.fill(new)) for new in decision.secrets)
         for action in decision.slurm:
             self._fence()
             await self._tell(target.cluster, action)
@@ -105,11 +103,6 @@ class Act:
         wanted = status.failed(target.found, reason, message, now)
         if wanted is not None:
             await self._write_status(target, target.found, wanted)
-
-    async def _secret(self, new: NewSecret) -> None:
-        self._fence()
-        filled = await asyncio.to_thread(secret_data.fill, new)  # an RSA key takes a while
-        await self._create(filled)
 
     async def _create(self, wanted: Object) -> None:
         self._fence()

@@ -243,9 +243,9 @@ def _pods(remove: Iterable[tuple[Worker, Verdict]]) -> Iterator[Deletion]:
 
 
 def _claims(world: World, nodeset: str, gone: Any) -> Iterator[Deletion]:
-    for (kind, _), claim in sorted(world.objects.items()):
+    for claim in world.of_kind(CLAIM.kind):
         metadata = dig(claim, "metadata") or {}
-        if kind != CLAIM.kind or dig(metadata, "labels", names.NODE_SET) != nodeset:
+        if dig(metadata, "labels", names.NODE_SET) != nodeset:
             continue
         ordinal = dig(metadata, "labels", names.ORDINAL)
         if metadata.get("deletionTimestamp") or not str(ordinal or "").isdecimal():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from npa.errors import Problem
 from npa.reconcile import claims, maintenance, upgrades, workloads
@@ -25,6 +25,7 @@ from npa.render.objects import (
     Kind,
     Object,
     dig,
+    name_of,
 )
 
 
@@ -61,7 +62,7 @@ def decide(
         wanted=turn.wanted,
         waits=turn.waits,
         delete=tuple(_gone(world, context)),
-        states=dict(_states(world, context)),
+        states=dict(_states(_after(world, turn.wanted), context)),
         down=down,
         leaving=leaving,
     )
@@ -116,6 +117,12 @@ def _login(
         starts = (filled.populated.holds or begun) and (own is not None or not name)
         if each["kind"] != STATEFUL_SET.kind or starts:
             yield each
+
+
+def _after(world: World, wanted: Iterable[Object]) -> World:
+    """Return the world as it is once all of it is written, before anybody looks at it: when this is said."""
+    written = {(str(each["kind"]), name_of(each)): each for each in wanted}
+    return replace(world, objects={**written, **world.objects})
 
 
 def _states(world: World, context: Context) -> Iterator[tuple[str, State]]:

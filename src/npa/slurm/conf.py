@@ -92,6 +92,8 @@ def check_key(key: str) -> None:
 def check_value(key: str, value: str) -> None:
     """Refuse a value that Slurm would read as something else."""
     _refuse_unprintable(key, value)
+    if _TRAPS.keys().isdisjoint(value):
+        return
     for character in value:
         if character in _TRAPS:
             raise ConfError(key, character, f"value {value!r} contains {_TRAPS[character]}")
@@ -162,6 +164,8 @@ def _quoted(value: str) -> str:
 
 
 def _refuse_unprintable(key: str, value: str) -> None:
+    if value.isprintable():
+        return
     for character in value:
         if not character.isprintable():
             raise ConfError(key, character, f"value {value!r} contains the control character {character!r}")
