@@ -34,6 +34,7 @@ from npa.render.kube import names
 from npa.render.objects import POD, Kind, Object, name_of
 from npa.slurm import drains, lookup
 from npa.slurm.lookup import Found, Unknown
+from npa.tools.kube import kind_of
 from npa.tools.kube_api import KubeApi
 
 _LOG = logging.getLogger(__name__)
@@ -92,11 +93,13 @@ class Act:
         await _together(self._create(wanted) for wanted in decision.create)
         for wanted in decision.apply:
             await self._apply(wanted)
+        for wanted in decision.merge:
+            await self._merge(wanted)
         await _together(self._delete(target.cluster, each) for each in decision.delete)
         wrote = await self._status(target, decision)
         wrote |= target.found is not None and await self.tell(target.found, *decision.notices)
-        counted = (decision.secrets, decision.slurm, decision.create, decision.apply, decision.delete)
-        return wrote or any(counted)
+        counted = (decision.secrets, decision.slurm, decision.create, decision.apply, decision.merge)
+        return wrote or any((*counted, decision.delete))
 
     async def failed(self, target: Target, reason: str, message: str, now: Any) -> None:
         """Say on an object that looking at it fails."""
@@ -122,6 +125,12 @@ class Act:
         self._fence()
         self._count(wanted, "apply")
         self._keep(await self._api.apply(wanted))
+
+    async def _merge(self, wanted: Object) -> None:
+        self._fence()
+        self._count(wanted, "patch")
+        namespace = str(wanted["metadata"].get("namespace") or "")
+        self._keep(await self._api.patch(kind_of(wanted), name_of(wanted), namespace, wanted))
 
     async def _delete(self, cluster: Cluster, deletion: Deletion) -> None:
         self._fence()
@@ -162,8 +171,9 @@ class Act:
                 await self._update(cluster, action.node, "POWER_UP")
             case PowerDown():
                 view = await self._slurm.node(cluster, action.node)
-                if powerstate.may_return(_one(view.nodes, action.node)):
-                    await self._update(cluster, action.node, "POWER_DOWN_FORCE", action.reason)
+                if powerstate.may_return(_one(view.nodes, action.node), action):
+                    state = "POWER_DOWN" if action.booted else "POWER_DOWN_FORCE"
+                    await self._update(cluster, action.node, state, action.reason)
 
     async def _hurry(self, cluster: Cluster, digest: str) -> None:
         """Have the kubelet bring a ConfigMap's files now: it looks when a pod changes, else once a minute."""

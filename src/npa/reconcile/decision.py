@@ -48,11 +48,13 @@ class PowerUp:
 class PowerDown:
     """`scontrol update nodename=NODE state=power_down_force reason=REASON`: it goes back to its pool.
 
-    Jobs that wait for the node to boot are put back in the queue.
+    Jobs that wait for the node to boot are put back in the queue. One that has booted goes with
+    `power_down`, not before no job runs on it.
     """
 
     node: str
     reason: str
+    booted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ class Decision:
     slurm: tuple[SlurmAction, ...] = ()
     create: tuple[Object, ...] = ()  # made if absent; what is there stays as it is (worker pods)
     apply: tuple[Object, ...] = ()  # server-side apply, forced, field manager `npa`
+    merge: tuple[Object, ...] = ()  # merge patch of exactly the version that was seen: lists as a whole
     delete: tuple[Deletion, ...] = ()
     status: dict[str, Any] | None = None  # the whole wanted status where it differs
     notices: tuple[Notice, ...] = ()
@@ -119,5 +122,5 @@ class Decision:
     @property
     def settled(self) -> bool:
         """Whether nothing would be written anywhere."""
-        written = (self.secrets, self.slurm, self.create, self.apply, self.delete, self.notices)
-        return not any(written) and self.status is None
+        written = (self.secrets, self.slurm, self.create, self.apply, self.merge, self.delete)
+        return not any((*written, self.notices)) and self.status is None

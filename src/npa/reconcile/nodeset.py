@@ -78,6 +78,7 @@ class _Pass:
         allowed, trouble = self._allowed()
         trouble = trouble or self._held()
         due = {each.node: each.due(settings) for each in failed}
+        due = powerstate.together(world, due, settings) if self.nodeset.spec.ephemeral_nodes else due
         announced = nodeset_status.published(self.found)
         seen = Seen(
             world,

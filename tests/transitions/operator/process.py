@@ -140,6 +140,8 @@ class Process:
             self._write(lambda wanted=wanted: self.api.create(wanted))  # type: ignore[misc]
         for wanted in decision.apply:
             self._write(lambda wanted=wanted: self.api.apply(wanted))  # type: ignore[misc]
+        for wanted in decision.merge:
+            self._write(lambda wanted=wanted: self.api.merge(wanted))  # type: ignore[misc]
         for each in decision.delete:
             self._write(lambda each=each: self._delete(each))  # type: ignore[misc]
         if decision.status is not None:
@@ -193,8 +195,11 @@ class Process:
             case PowerUp():
                 self.slurm.power_up(action.node)
             case PowerDown():
-                if powerstate.may_return(self._one(action.node)):
+                if powerstate.may_return(self._one(action.node), action):
                     self._drains(action.node)
+                    if action.booted:
+                        self.slurm.power_down_idle(action.node, action.reason)
+                        return
                     if self.slurm.runs(action.node):
                         self.broken.say(f"a job was ended: of {action.node}")
                     self.slurm.power_down(action.node, action.reason)
