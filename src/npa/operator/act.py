@@ -15,11 +15,12 @@ from npa.operator import secret_data, status
 from npa.operator.notices import Notices
 from npa.operator.runtime.metrics import Metrics
 from npa.operator.slurm_poll import Cluster, Slurm
-from npa.reconcile import powerstate, removable
+from npa.reconcile import powerstate, removable, rotation
 from npa.reconcile.decision import (
     Decision,
     Deletion,
     Drain,
+    KeyChange,
     NewSecret,
     Notice,
     PowerDown,
@@ -31,7 +32,7 @@ from npa.reconcile.decision import (
 )
 from npa.reconcile.settings import Settings
 from npa.render.kube import names
-from npa.render.objects import POD, Kind, Object, name_of
+from npa.render.objects import POD, SECRET, Kind, Object, name_of
 from npa.slurm import drains, lookup
 from npa.slurm.lookup import Found, Unknown
 from npa.tools.kube import kind_of
@@ -87,6 +88,8 @@ class Act:
         """Do it all; True where anything was written."""
         for new in decision.secrets:
             await self._secret(new)
+        for change in decision.keys:
+            await self._key(change)
         for action in decision.slurm:
             self._fence()
             await self._tell(target.cluster, action)
@@ -98,7 +101,14 @@ class Act:
         await _together(self._delete(target.cluster, each) for each in decision.delete)
         wrote = await self._status(target, decision)
         wrote |= target.found is not None and await self.tell(target.found, *decision.notices)
-        counted = (decision.secrets, decision.slurm, decision.create, decision.apply, decision.merge)
+        counted = (
+            decision.secrets,
+            decision.keys,
+            decision.slurm,
+            decision.create,
+            decision.apply,
+            decision.merge,
+        )
         return wrote or any((*counted, decision.delete))
 
     async def failed(self, target: Target, reason: str, message: str, now: Any) -> None:
@@ -113,6 +123,24 @@ class Act:
         self._fence()
         filled = await asyncio.to_thread(secret_data.fill, new)  # an RSA key takes a while
         await self._create(filled)
+
+    async def _key(self, change: KeyChange) -> None:
+        """Change a key, in one write of what was seen, and where none is left who has read another one."""
+        if change.cluster:
+            selector = f"app.kubernetes.io/instance={change.cluster}"
+            pods = await self._api.list(POD, change.namespace, selector)
+            left = [name_of(pod) for pod in pods.items if rotation.reads(pod)]
+            if left:
+                raise UnknownError(f"the key stays as it is: {left[0]} is there")
+        found = await self._api.get(SECRET, change.secret, change.namespace)
+        if not isinstance(found, Found):
+            raise UnknownError(f"Secret {change.secret} could not be read")
+        data = secret_data.change(change, found.value.get("data") or {})
+        metadata = {"resourceVersion": change.resource_version, "annotations": dict(change.annotations)}
+        self._fence()
+        self._metrics.writes.labels(SECRET.kind, "patch").inc()
+        body = {"metadata": metadata, "data": data}
+        self._keep(await self._api.patch(SECRET, change.secret, change.namespace, body))
 
     async def _create(self, wanted: Object) -> None:
         self._fence()

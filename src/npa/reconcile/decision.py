@@ -77,6 +77,27 @@ class NewSecret:
     ssh_host_keys: bool = False  # ssh_host_{ecdsa,ed25519,rsa}_key, and .pub of each
 
 
+NewKey = Literal["replace", "restore", "settle", "mark"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyChange:
+    """A change of a Secret with a key, in one write of the version that was seen.
+
+    `replace` puts random bytes in the place of the key, which is kept beside them; `restore` takes it back,
+    `settle` drops it, and `mark` writes annotations alone.
+    """
+
+    how: NewKey
+    namespace: str
+    secret: str
+    entry: str  # of its data
+    size: int  # bytes
+    resource_version: str
+    annotations: tuple[tuple[str, str | None], ...]  # None: removed
+    cluster: str = ""  # of which no daemon may run, as the API itself says right before; empty: any may
+
+
 @dataclass(frozen=True, slots=True)
 class Deletion:
     """An object to delete: exactly the one that was seen, or none."""
@@ -110,6 +131,7 @@ class Decision:
     """
 
     secrets: tuple[NewSecret, ...] = ()
+    keys: tuple[KeyChange, ...] = ()
     slurm: tuple[SlurmAction, ...] = ()
     create: tuple[Object, ...] = ()  # made if absent; what is there stays as it is (worker pods)
     apply: tuple[Object, ...] = ()  # server-side apply, forced, field manager `npa`
@@ -122,5 +144,5 @@ class Decision:
     @property
     def settled(self) -> bool:
         """Whether nothing would be written anywhere."""
-        written = (self.secrets, self.slurm, self.create, self.apply, self.merge, self.delete)
+        written = (self.secrets, self.keys, self.slurm, self.create, self.apply, self.merge, self.delete)
         return not any((*written, self.notices)) and self.status is None

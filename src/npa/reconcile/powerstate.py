@@ -17,6 +17,7 @@ from npa.reconcile import (
     nodeset_status,
     nodeset_workers,
     removable,
+    rotation,
 )
 from npa.reconcile.conditions import Condition
 from npa.reconcile.decision import Decision, Deletion, Notice, PowerDown, PowerUp, SlurmAction
@@ -93,7 +94,7 @@ def decide(world: World, name: str, settings: Settings) -> Decision:
     nodeset = next((each for each in world.nodesets if name_of(each) == name), None)
     if found is None or nodeset is None or not dig(nodeset, "spec", "ephemeralNodes"):
         return Decision()
-    if world.cluster is None or maintenance.leaving(world.cluster, nodeset):
+    if world.cluster is None or maintenance.leaving(world.cluster, nodeset) or rotation.leaving(world):
         return Decision()  # none of its workers starts, whatever Slurm waits for
     if "Pod" in world.unread:
         return Decision(again_in=settings.poll)

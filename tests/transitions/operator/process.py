@@ -10,11 +10,12 @@ from tests.transitions.operator.api import Api, Cache
 from tests.transitions.operator.slurmctld import Slurmctld
 
 from npa.errors import KubeError, NpaError, SlurmError
-from npa.reconcile import nodeset, powerstate, removable
+from npa.reconcile import nodeset, powerstate, removable, rotation
 from npa.reconcile.decision import (
     Decision,
     Deletion,
     Drain,
+    KeyChange,
     PowerDown,
     PowerUp,
     Reconfigure,
@@ -136,6 +137,8 @@ class Process:
             self._write(lambda action=action: self._tell(action))  # type: ignore[misc]
         for new in decision.secrets:
             self._write(lambda new=new: self.api.create(new.wanted))  # type: ignore[misc]
+        for change in decision.keys:
+            self._write(lambda change=change: self._key(change))  # type: ignore[misc]
         for wanted in decision.create:
             self._write(lambda wanted=wanted: self.api.create(wanted))  # type: ignore[misc]
         for wanted in decision.apply:
@@ -159,6 +162,17 @@ class Process:
             raise CrashError
         if self._happens(self.faults.deaf):
             raise KubeError("no answer")
+
+    def _key(self, change: KeyChange) -> None:
+        pods = self.api.of("Pod") if change.cluster and self.checks else []
+        if any(rotation.reads(pod) for pod in pods):
+            raise KubeError("somebody has read the key")
+        there = self.api.get("Secret", change.secret)
+        if there is None or dig(there, "metadata", "resourceVersion") != change.resource_version:
+            raise KubeError("the Secret is gone, or was changed", status=409)
+        said = {**(dig(there, "metadata", "annotations") or {}), **dict(change.annotations)}
+        kept = {key: value for key, value in said.items() if value is not None}
+        self.api.put({**there, "metadata": {**there["metadata"], "annotations": kept}})
 
     def _delete(self, deletion: Deletion) -> None:
         if deletion.worker:
