@@ -37,7 +37,7 @@ def rotate(
     force: Force = False,
     output: OutputKind = "text",
 ) -> None:
-    """Give a cluster on this machine a new key, after asking.
+    """Give a cluster on this machine or on Kubernetes a new key, after asking.
 
     Whoever has read the old key is stopped, the key is replaced, and all of it starts again; where it does
     not come up the old key is put back. A new `auth` key ends running jobs, whose steps know only the old

@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import secrets
 import string
+from collections.abc import Mapping
 from typing import Any
 
-from npa.reconcile.decision import NewSecret
+from npa.reconcile.decision import KeyChange, NewSecret
 
+BEFORE = ".before"  # after an entry's name: the key that the one there replaces
 _LETTERS = string.ascii_letters + string.digits
 
 
@@ -20,6 +22,22 @@ def fill(new: NewSecret) -> dict[str, Any]:
     held = dict(new.wanted.get("data") or {})
     encoded = {key: base64.b64encode(value).decode() for key, value in data.items()}
     return {**new.wanted, "data": {**held, **encoded}}
+
+
+def change(change: KeyChange, held: Mapping[str, str]) -> dict[str, str | None]:
+    """Return what becomes of a Secret's data, of which None is removed."""
+    before = f"{change.entry}{BEFORE}"
+    old = held.get(before, held[change.entry])
+    match change.how:
+        case "replace":
+            new = base64.b64encode(secrets.token_bytes(change.size)).decode()
+            return {change.entry: new, before: old}
+        case "restore":
+            return {change.entry: old, before: None}
+        case "settle":
+            return {before: None}
+        case "mark":
+            return {}
 
 
 def _password(length: int) -> str:

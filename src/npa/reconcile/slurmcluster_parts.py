@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from npa.errors import Problem
-from npa.reconcile import claims, maintenance, upgrades, workloads
+from npa.reconcile import claims, maintenance, rotation, upgrades, workloads
 from npa.reconcile.decision import Deletion
 from npa.reconcile.jail import Jail
 from npa.reconcile.slurmcluster_config import Configured
@@ -45,7 +45,7 @@ def decide(
     world: World, context: Context, configured: Configured, filled: Jail, problems: list[Problem]
 ) -> Parts:
     """Return the components as they are to be now."""
-    down = maintenance.active(world.cluster or {})
+    down = maintenance.active(world.cluster or {}) or bool(rotation.leaving(world))
     leaving = _leaving(world) if down else ""
     goes = down and not leaving
     wanted = [*_accounting(world, context, configured, goes, problems)]
@@ -57,6 +57,7 @@ def decide(
     if SERVICE_MONITOR.crd not in world.absent_apis:
         wanted += monitors.render(context)
     wanted = [each for each in wanted if each["kind"] != DISRUPTION_BUDGET.kind or budgets]
+    wanted = [rotation.stamped(world, each) for each in wanted]
     turn = upgrades.ordered(world, context.name, wanted)
     return Parts(
         wanted=turn.wanted,

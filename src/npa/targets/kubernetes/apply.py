@@ -15,6 +15,8 @@ from npa.render.objects import (
     CLAIM,
     NAMESPACE,
     NODE_SET,
+    POD,
+    SECRET,
     SLURM_CLUSTER,
     Kind,
     Object,
@@ -28,6 +30,7 @@ from npa.targets.kubernetes.installing import Change
 from npa.tools.kube import Kube
 
 READY = 900.0  # seconds for a cluster to be ready: images are fetched and the jail is filled
+REFUSED = 10.0  # seconds for which the operator may refuse what is about to be written
 GONE = 600.0  # seconds for a cluster to be gone once its jobs have ended
 POLL = 2.0
 _ACCOUNT = """\
@@ -95,12 +98,17 @@ class Deployment:
 
     def _wait(self, step: Step) -> None:
         """Wait until the operator says that all is there."""
-        deadline = time.monotonic() + READY
+        deadline, taken = time.monotonic() + READY, time.monotonic()
         last = ""
         while True:
-            waiting = deployment.waits_for(self._objects())
+            objects = self._objects()
+            waiting = deployment.waits_for(objects)
             if not waiting:
                 return
+            if not (wrong := deployment.refused(objects)):
+                taken = time.monotonic()
+            elif time.monotonic() - taken > REFUSED:
+                raise NpaError(wrong, hint="mend the spec, and deploy again; what ran before runs on")
             told = "; ".join(waiting)
             if told != last:
                 self._note(step, told[:300])
@@ -160,16 +168,19 @@ def _end(kube: Kube, name: str, namespace: str, *, force: bool) -> None:
 
 
 def _remove_rest(kube: Kube, name: str, namespace: str) -> None:
-    found = reading.there(kube, name, namespace, (), users=False)
+    found = reading.whole(kube, name, namespace)
     for kind, each in found.objects:
         if kind == NODE_SET.kind:
             kube.delete(NODE_SET, each, namespace)
     for kind, each in found.objects:
         if kind == NODE_SET.kind:
             _until_gone(kube, NODE_SET, each, namespace)
-    for kind, each in found.objects:
-        if kind == CLAIM.kind:
-            kube.delete(CLAIM, each, namespace)
+    for pod in reading.of(kube, POD, name, namespace):  # whoever has the data ends before they go
+        _until_gone(kube, POD, name_of(pod), namespace)
+    for last in (CLAIM, SECRET):
+        for kind, each in found.objects:
+            if kind == last.kind:
+                kube.delete(last, each, namespace)
 
 
 def _until_gone(kube: Kube, kind: Kind, name: str, namespace: str) -> None:
