@@ -11,6 +11,7 @@ import npa
 from npa.cli import (
     change,
     explain_why,
+    exporting,
     fleet,
     fleet_look,
     images,
@@ -170,6 +171,7 @@ _OPERATING: tuple[tuple[str, Callable[..., None], str], ...] = (
     ("status", operator.status, "Say whether it is there and well."),
     ("manifests", operator.manifests, "Print what `install` applies."),
     ("run", operator.run, "Run the operator until stopped."),
+    ("exporter", exporting.exporter, "Show Prometheus the nodes and jobs of a cluster."),
     ("images", images.images, "Make the images that it and its clusters run."),
 )
 for _name, _run, _short in _OPERATING:

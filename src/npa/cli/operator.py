@@ -158,7 +158,7 @@ def run(
     """
     import asyncio
 
-    _needs_extra()
+    needs_extra()
     from npa.operator import main
     from npa.operator.controllers import controllers
     from npa.operator.serving import Serving
@@ -229,9 +229,10 @@ def _change(
         installing.apply(kube, changes, lambda done: screen.progress(f"done: {done}"))
 
 
-def _needs_extra() -> None:
+def needs_extra() -> None:
+    """Refuse where what the operator needs is not installed."""
     from importlib.util import find_spec
 
-    for each in ("aiohttp", "cryptography", "lightkube", "msgspec", "prometheus_client"):
+    for each in ("aiohttp", "cryptography", "jwt", "lightkube", "msgspec", "prometheus_client"):
         if find_spec(each) is None:
             raise ToolMissingError(each, hint="install npa with it: pip install 'npa[kube]'")
