@@ -137,6 +137,7 @@ def run(
     namespace: given.Namespaces = [],  # noqa: B006  # typer reads it and makes a new list each time
     image_override: given.Image = "",
     jail_image_override: given.JailImage = "",
+    operator_image: given.OwnImage = "",
     cluster_domain: given.Domain = "cluster.local",
     cgroup_version: given.Cgroups = "v2",
     slurm_version: given.SlurmVersion = "26.05",
@@ -183,6 +184,7 @@ def run(
     settings = Settings(
         image_override=image_override,
         jail_image_override=jail_image_override,
+        operator_image=operator_image,
         cluster_domain=cluster_domain,
         cgroup_version=cgroup_version,
         slurm_version=slurm_version,

@@ -131,6 +131,7 @@ def context(cluster: SlurmCluster, settings: Settings) -> Context:
         cluster,
         image_override=settings.image_override,
         jail_image_override=settings.jail_image_override,
+        operator_image=settings.operator_image,
         domain=settings.cluster_domain,
         slurm_version=settings.slurm_version,
         cgroup=settings.cgroup_version if settings.cgroup_version != _CGROUP else "",

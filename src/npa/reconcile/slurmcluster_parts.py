@@ -12,8 +12,9 @@ from npa.reconcile.jail import Jail
 from npa.reconcile.slurmcluster_config import Configured
 from npa.reconcile.workloads import State
 from npa.reconcile.world import World
-from npa.render.kube import accounting, controller, login, monitors, names, rest, volumes
+from npa.render.kube import accounting, controller, exporter, login, monitors, names, rest, volumes
 from npa.render.kube.context import Context
+from npa.render.kube.exporter import POD_MONITOR
 from npa.render.kube.monitors import SERVICE_MONITOR
 from npa.render.objects import (
     CONFIG_MAP,
@@ -52,6 +53,7 @@ def decide(
     wanted += _login(world, context, filled, goes, problems)
     if context.spec.slurm_nodes.rest.enabled:
         wanted += rest.render(context, 0 if goes else rest.size(context), problems)
+    wanted += _exporter(world, context, goes, problems)
     budgets = DISRUPTION_BUDGET.crd not in world.absent_apis
     if SERVICE_MONITOR.crd not in world.absent_apis:
         wanted += monitors.render(context)
@@ -118,6 +120,14 @@ def _login(
             yield each
 
 
+def _exporter(world: World, context: Context, goes: bool, problems: list[Problem]) -> Iterator[Object]:
+    if not context.spec.slurm_nodes.exporter.enabled or exporter.lacks(context)[0]:
+        return
+    yield from exporter.render(context, 0 if goes else 1, problems)
+    if POD_MONITOR.crd not in world.absent_apis:
+        yield exporter.pod_monitor(context)
+
+
 def _states(world: World, context: Context) -> Iterator[tuple[str, State]]:
     nodes = context.spec.slurm_nodes
     yield "controller", _look(world, context, "controller", STATEFUL_SET)
@@ -126,6 +136,9 @@ def _states(world: World, context: Context) -> Iterator[tuple[str, State]]:
         yield "accounting", _look(world, context, "accounting", STATEFUL_SET)
     if nodes.rest.enabled:
         yield "rest", _look(world, context, "rest", DEPLOYMENT)
+    if nodes.exporter.enabled and not exporter.lacks(context)[0]:
+        name = exporter.workload(context.name)
+        yield "exporter", workloads.look(world, DEPLOYMENT, name, "exporter")
 
 
 def _look(world: World, context: Context, component: names.Component, kind: Kind) -> State:
@@ -141,6 +154,10 @@ def _gone(world: World, context: Context) -> Iterator[Deletion]:
         off.append((SECRET, names.dbd_config(context.name)))
     if not nodes.rest.enabled:
         off += _of(context, "rest", DEPLOYMENT)
+    if not nodes.exporter.enabled or exporter.lacks(context)[0]:
+        off.append((DEPLOYMENT, exporter.workload(context.name)))
+        off.append((SERVICE, names.service(context.name, "exporter")))
+        off.append((POD_MONITOR, exporter.monitor(context)))
     if not nodes.controller.open_metrics.enabled:
         off.append((SERVICE_MONITOR, monitors.name(context)))
     if login.size(context) < 2:

@@ -13,6 +13,7 @@ from npa.reconcile.jail import Jail
 from npa.reconcile.slurmcluster_config import VALID, Configured
 from npa.reconcile.slurmcluster_parts import Parts
 from npa.reconcile.world import World
+from npa.render.kube import exporter
 from npa.render.kube.context import Context
 from npa.render.objects import Object, dig
 
@@ -103,9 +104,9 @@ def _delivery(configured: Configured) -> Condition:
 def _components(context: Context, parts: Parts) -> Iterator[Condition]:
     for component, kind in _TYPES.items():
         state = parts.states.get(component)
-        if component == "exporter" and context.spec.slurm_nodes.exporter.enabled:
-            text = "there is no exporter: slurmctld serves its own metrics, see `controller.openMetrics`"
-            yield Condition(kind, "False", "NotSupported", text)
+        reason, text = exporter.lacks(context) if component == "exporter" else ("", "")
+        if reason and context.spec.slurm_nodes.exporter.enabled:
+            yield Condition(kind, "False", reason, text)
         elif state is None:
             yield Condition(kind, "False", "NotEnabled", "it is not asked for")
         elif parts.down:

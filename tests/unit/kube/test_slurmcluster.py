@@ -366,13 +366,19 @@ def test_accounting_is_told_to_slurmctld_when_slurmdbd_answers() -> None:
 
 
 def test_what_is_switched_off_goes_and_its_data_stay() -> None:
-    world = changed(settled(load("full")), lambda spec: spec["slurmNodes"]["rest"].update(enabled=False))
-    world = changed(world, lambda spec: spec["slurmNodes"]["accounting"].update(enabled=False))
+    def off(spec: dict[str, Any]) -> None:
+        for component in ("rest", "accounting", "exporter"):
+            spec["slurmNodes"][component].update(enabled=False)
+
+    world = changed(settled(load("full")), off)
     gone = {f"{each.kind.kind}/{each.name}" for each in decide(world).delete}
 
     assert gone == {
         "Deployment/train-rest",
         "Service/train-rest-svc",
+        "Deployment/train-slurm-exporter",
+        "Service/train-exporter-svc",
+        "PodMonitor/train",
         "StatefulSet/train-accounting",
         "Service/train-accounting-svc",
         "Secret/train-slurmdbd-configs",
@@ -403,6 +409,7 @@ def test_maintenance_waits_for_the_workers_and_then_for_slurmctld() -> None:
         "train-login": 0,
         "train-rest": 0,
         "train-accounting": 0,
+        "train-slurm-exporter": 0,
     }
     metadata = {"name": "train-controller-0", "labels": names.labels("train", "controller")}
     ctld = {("Pod", "train-controller-0"): {"kind": "Pod", "metadata": metadata}}

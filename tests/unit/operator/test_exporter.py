@@ -225,7 +225,7 @@ def test_an_answer_has_a_deadline(tmp_path: Path) -> None:
     key = tmp_path / "rest_jwt.key"
     key.write_bytes(KEY)
 
-    with pytest.raises(UnknownError, match="no answer within 0.05 s"):
+    with pytest.raises(UnknownError, match=r"no answer within 0\.05 s"):
         asyncio.run(answered(slurmrest.signed(key, "slow"), deadline=0.05))
 
 

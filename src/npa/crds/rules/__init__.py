@@ -43,6 +43,7 @@ CLUSTER: tuple[Callable[[SlurmCluster], Iterator[Problem]], ...] = (
     login.isolation_fits,
     accounting.one_database,
     accounting.external_database_is_named,
+    accounting.accounted_jobs_are_accounted,
     partitions.names_are_unique,
     partitions.custom_lines_are_partitions,
     text.nothing_breaks_a_file,

@@ -19,6 +19,7 @@ class Context:
     cluster: SlurmCluster
     image_override: str = ""  # of every Slurm daemon, whatever the resource names
     jail_image_override: str = ""
+    operator_image: str = ""  # which the exporter is a process of; empty: nobody said
     domain: str = "cluster.local"
     slurm_version: str = "26.05"
     cgroup: str = ""  # version on the nodes; empty: as the resource says
