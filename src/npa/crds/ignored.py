@@ -40,7 +40,6 @@ IGNORED: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "spec.crVersion": "nothing depends on it",
             "spec.useDefaultAppArmorProfile": "no profile is made: name one in `appArmorProfile`",
             "spec.sConfigController": FILES,
-            "spec.mpiConfig": "MPI is found by Slurm's own defaults: no mpi.conf is written",
             "spec.topology.blockSize": "blocks are those that the nodes' labels name",
             "spec.plugStackConfig.pyxis": PLUGIN,
             "spec.plugStackConfig.ncclDebug": PLUGIN,
