@@ -15,7 +15,6 @@ from typing import Any
 from pydantic.fields import FieldInfo
 
 from npa.crds import definitions, schema
-from npa.crds.accounting import MariadbOperator
 from npa.crds.base import Part
 from npa.crds.resource import Object
 
@@ -24,13 +23,13 @@ FORMER = "no longer used by the existing operator either"
 FILES = "slurmctld hands its files to every daemon: no process carries them into the jail"
 PLUGIN = "the images are made of Debian's packages, which have no such plug-in; name yours in `customPlugins`"
 SSSD = "users are those of the jail: there is no SSSD"
-MARIADB = "the database is a container beside slurmdbd, of which only resources and storage are asked"
+MARIADB = "mariadb-operator has no such field"
 ALONE = "a worker's container runs slurmd alone"
 NO_CONTROLLER = "nothing acts on objects of this kind yet"
 
 _NOTHING: tuple[Any, ...] = (None, "", [], {}, ())
 _ACCOUNTING = "spec.slurmNodes.accounting"
-_MARIADB_FIELDS = tuple(key for key in schema.fields(MariadbOperator) if key not in ("resources", "storage"))
+_MARIADB_FIELDS = ("appArmorProfile", "securityLimitsConfig", "procMount")
 _SSSD_FIELDS = ("sssd", "sssdDebugLevel", "sssdConfSecretRefName", "sssdLdapCAConfigMapRefName")
 _FORMER_FIELDS = ("munge", "volumes", "exporter")
 

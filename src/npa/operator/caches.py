@@ -44,6 +44,7 @@ class Caches:
         self._by_name: dict[str, Kind] = {}
         self._started: set[Informer] = set()
         self.absent = frozenset(kind.crd for kind in kinds.OPTIONAL)
+        self._unasked = set(kinds.OPTIONAL)  # of which nobody has said yet whether they are served
         for watch in kinds.watches(self._namespaces, (*kinds.RESOURCES, *kinds.CHILDREN, NODE)):
             self._add(watch)
 
@@ -101,7 +102,7 @@ class Caches:
 
     def unread(self) -> dict[str, str]:
         """Return the kinds that cannot be relied on, and why."""
-        found = {}
+        found = {kind.kind: "it is not known whether it is served" for kind in self._unasked}
         for kind, kept in self._kept.items():
             for informer in kept.informers:
                 if why := informer.unread(GRACE):
@@ -134,6 +135,8 @@ class Caches:
         absent = set(self.absent)
         for kind in kinds.OPTIONAL:
             served = await self._api.served(kind)
+            if isinstance(served, Found | Absent):
+                self._unasked.discard(kind)
             if isinstance(served, Found):
                 absent.discard(kind.crd)
                 if kind not in self._kept:

@@ -8,6 +8,7 @@ from typing import Any
 from npa.operator.runtime.informer import Watch, without_managers
 from npa.operator.runtime.store import name
 from npa.render.kube import names
+from npa.render.kube.mariadb import GRANT, MARIADB
 from npa.render.objects import (
     ACTIVE_CHECK,
     CLAIM,
@@ -58,8 +59,8 @@ OPTIONAL = (
     DISRUPTION_BUDGET,  # of Kubernetes itself, from 1.21 on
     Kind("monitoring.coreos.com", "v1", "PodMonitor", "podmonitors"),
     Kind("monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors"),
-    Kind("k8s.mariadb.com", "v1alpha1", "MariaDB", "mariadbs"),
-    Kind("k8s.mariadb.com", "v1alpha1", "Grant", "grants"),
+    MARIADB,
+    GRANT,
     Kind("security-profiles-operator.x-k8s.io", "v1alpha1", "AppArmorProfile", "apparmorprofiles"),
 )
 

@@ -44,6 +44,18 @@ def state_stays_behind(cluster: SlurmCluster, old: SlurmCluster) -> Iterator[str
         yield "the controller gets another spool: copy its state there first, or slurmctld forgets its jobs"
 
 
+def accounts_stay_behind(cluster: SlurmCluster, old: SlurmCluster) -> Iterator[str]:
+    """Yield a warning where accounting would go on in another database."""
+    now, before = (each.spec.slurm_nodes.accounting for each in (cluster, old))
+    if not (now.enabled and before.enabled):
+        return
+    external = now.external_db.enabled, before.external_db.enabled
+    moved = (now.external_db.host, now.external_db.port) != (before.external_db.host, before.external_db.port)
+    operated = [bool(each.mariadb_operator and each.mariadb_operator.enabled) for each in (now, before)]
+    if external[0] != external[1] or (all(external) and moved) or operated[0] < operated[1]:
+        yield "accounting gets another database: copy its data there first, or it begins anew"
+
+
 def _shrinks(at: str, now: Mapping[str, Any], before: Mapping[str, Any] | None) -> Iterator[Problem]:
     asked, held = _storage(now), _storage(before or {})
     least, most = amount_or_none(held), amount_or_none(asked)
