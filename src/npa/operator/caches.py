@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from npa.operator import kinds
 from npa.operator.runtime.informer import Heard, Informer, Watch
 from npa.operator.runtime.store import Store, name
-from npa.render.objects import NODE, NODE_SET, POWER_STATE, SLURM_CLUSTER, Kind, Object, dig, name_of
+from npa.render.objects import NODE_SET, POWER_STATE, SLURM_CLUSTER, Kind, Object, dig, name_of
 from npa.slurm.lookup import Absent, Found
 from npa.tools.kube import kind_of
 from npa.tools.kube_api import KubeApi
@@ -45,7 +45,7 @@ class Caches:
         self._started: set[Informer] = set()
         self.absent = frozenset(kind.crd for kind in kinds.OPTIONAL)
         self._unasked = set(kinds.OPTIONAL)  # of which nobody has said yet whether they are served
-        for watch in kinds.watches(self._namespaces, (*kinds.RESOURCES, *kinds.CHILDREN, NODE)):
+        for watch in kinds.watches(self._namespaces, (*kinds.RESOURCES, *kinds.CHILDREN, *kinds.OF_ALL)):
             self._add(watch)
 
     async def run(self) -> None:

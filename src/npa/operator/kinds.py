@@ -28,6 +28,7 @@ from npa.render.objects import (
     SERVICE,
     SLURM_CLUSTER,
     STATEFUL_SET,
+    STORAGE_CLASS,
     Kind,
     Object,
     dig,
@@ -54,6 +55,8 @@ CHILDREN = (
     JOB,
     CRON_JOB,
 )
+# What belongs to nobody, and is read whole.
+OF_ALL = (NODE, STORAGE_CLASS)
 # What is rendered only where somebody installed it.
 OPTIONAL = (
     DISRUPTION_BUDGET,  # of Kubernetes itself, from 1.21 on
@@ -101,7 +104,7 @@ def left(namespace: str, nodeset: str) -> tuple[str, str]:
 
 
 def _selector(kind: Kind) -> str:
-    return "" if kind in RESOURCES or kind == NODE else SELECTOR
+    return "" if kind in RESOURCES or kind in OF_ALL else SELECTOR
 
 
 def _index(kind: Kind) -> Callable[[Object], Iterable[tuple[str, str]]]:

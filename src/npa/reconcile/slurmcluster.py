@@ -97,7 +97,7 @@ class _Pass:
             secrets=tuple(self._secrets()),
             slurm=configured.slurm,
             create=(*self._claims(), *filled.create),
-            apply=(*self._held(), *differs.pending(readable, world.find)),
+            apply=(*self._held(), *differs.pending(readable, world.find), *parts.sized.apply),
             delete=(*filled.delete, *parts.delete),
             status=status,
             notices=notices,

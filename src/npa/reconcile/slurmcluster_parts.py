@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from npa.errors import Problem
-from npa.reconcile import claims, database, maintenance, slurmcluster_gone, upgrades, workloads
+from npa.reconcile import claim_sizes, claims, database, maintenance, slurmcluster_gone, upgrades, workloads
+from npa.reconcile.claim_sizes import Sized
 from npa.reconcile.decision import Deletion
 from npa.reconcile.jail import Jail
 from npa.reconcile.slurmcluster_config import Configured
@@ -21,6 +22,7 @@ from npa.render.kube import (
     monitors,
     names,
     rest,
+    volumes,
 )
 from npa.render.kube.context import Context
 from npa.render.kube.exporter import POD_MONITOR
@@ -33,6 +35,8 @@ from npa.render.objects import (
     STATEFUL_SET,
     Kind,
     Object,
+    dig,
+    name_of,
 )
 
 
@@ -46,6 +50,7 @@ class Parts:
     down: bool = False  # taken down for maintenance
     leaving: str = ""  # why what is to go down still runs
     waits: tuple[str, ...] = ()  # for their turn
+    sized: Sized = claim_sizes.NONE  # the claims that are to grow
 
 
 def decide(
@@ -60,9 +65,10 @@ def decide(
     down = maintenance.active(world.cluster or {})
     leaving = _leaving(world) if down else ""
     goes = down and not leaving
-    wanted = [*_accounting(world, context, configured, goes, problems)]
-    wanted += _controller(world, context, configured, goes, problems)
-    wanted += _login(world, context, filled, goes, problems)
+    sets = [*_accounting(world, context, configured, goes, problems)]
+    sets += _controller(world, context, configured, goes, problems)
+    sets += _login(world, context, filled, goes, problems)
+    wanted = [*claims.kept(world, sets)]
     if context.spec.slurm_nodes.rest.enabled:
         wanted += rest.render(context, 0 if goes else rest.size(context), problems)
     wanted += _exporter(world, context, goes, problems)
@@ -74,7 +80,8 @@ def decide(
     return Parts(
         wanted=turn.wanted,
         waits=turn.waits,
-        delete=tuple(slurmcluster_gone.decide(world, context)),
+        sized=claim_sizes.decide(world, [*claim_sizes.of_sets(world, sets), *_shared(context)]),
+        delete=(*slurmcluster_gone.decide(world, context), *claims.replaced(world, sets)),
         states=dict(_states(world, context, about_database)),
         down=down,
         leaving=leaving,
@@ -87,6 +94,12 @@ def accounting_ready(world: World, context: Context) -> bool:
         return True
     name = names.workload(context.name, "accounting")
     return workloads.look(world, STATEFUL_SET, name, "accounting").status == "True"
+
+
+def _shared(context: Context) -> Iterator[tuple[str, object]]:
+    """Yield the claims that pods share, and how large they are to be."""
+    for each in volumes.claims(context):
+        yield name_of(each), dig(each, "spec", "resources", "requests", "storage")
 
 
 def _leaving(world: World) -> str:
@@ -110,7 +123,7 @@ def _accounting(
     # slurmctld writes down what it still has to say of jobs
     last = workloads.pods(world, "controller")
     replicas = 0 if goes and not last and "Pod" not in world.unread else 1
-    yield from claims.kept(world, accounting.render(context, replicas, configured.slurmdbd, problems))
+    yield from accounting.render(context, replicas, configured.slurmdbd, problems)
 
 
 def _absent_database(world: World, context: Context) -> bool:
@@ -126,7 +139,7 @@ def _controller(
     # without files its pod could not start
     there = world.find(CONFIG_MAP.kind, names.config(context.name)) is not None
     if there or configured.config_map is not None:
-        yield from claims.kept(world, rendered)
+        yield from rendered
 
 
 def _login(
@@ -136,7 +149,7 @@ def _login(
     own = world.find(CONFIG_MAP.kind, name) if name else None
     rendered = login.render(context, 0 if goes else login.size(context), own, problems)
     begun = world.find(STATEFUL_SET.kind, names.workload(context.name, "login")) is not None
-    for each in claims.kept(world, rendered):
+    for each in rendered:
         # sessions open in the jail, and sshd starts with the file that it is to have
         starts = (filled.populated.holds or begun) and (own is not None or not name)
         if each["kind"] != STATEFUL_SET.kind or starts:

@@ -7,6 +7,7 @@ from typing import Any
 
 from npa.crds import ignored
 from npa.reconcile import conditions, deletion
+from npa.reconcile.claim_sizes import SIZED
 from npa.reconcile.conditions import Condition
 from npa.reconcile.decision import Decision, Notice
 from npa.reconcile.jail import Jail
@@ -26,7 +27,7 @@ _TYPES = {
     "exporter": "ExporterAvailable",
 }
 # what users are told of when it turns
-_TOLD = frozenset({VALID, "NodeSetRefsResolved", "JailPopulated", *_TYPES.values()})
+_TOLD = frozenset({VALID, "NodeSetRefsResolved", "JailPopulated", SIZED, *_TYPES.values()})
 
 
 def decide(
@@ -41,6 +42,7 @@ def decide(
         *configured.conditions,
         _delivery(configured),
         *_components(context, parts),
+        parts.sized.condition,
         _ignored(found),
         *((deletion.running(world),) if deletion.refuses(found) else ()),
     )
@@ -134,7 +136,7 @@ def _notices(found: Object, wanted: Iterable[Condition]) -> Iterator[Notice]:
             continue  # it is on its way, and its condition says how far
         kind = (
             "Normal"
-            if each.holds or each.reason in ("Populating", "Maintenance", "NotEnabled")
+            if each.holds or each.reason in ("Populating", "Maintenance", "NotEnabled", "Growing")
             else "Warning"
         )
         reason = each.reason if not each.holds else each.type

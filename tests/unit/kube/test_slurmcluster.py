@@ -423,29 +423,6 @@ def test_maintenance_keeps_up_while_pods_cannot_be_read() -> None:
     assert decide(replace(down, unread=("Pod",))).apply == ()
 
 
-def test_a_claim_grows_and_never_shrinks() -> None:
-    world = settled(load("full"))
-    claim = {
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": "spool-train-controller-0", "labels": names.labels("train", "controller")},
-        "spec": {"resources": {"requests": {"storage": "50Gi"}}},
-    }
-    world = replace(world, objects={**world.objects, ("PersistentVolumeClaim", name_of(claim)): claim})
-
-    def sized(size: str) -> Change:
-        def change(spec: dict[str, Any]) -> None:
-            volumes = spec["slurmNodes"]["controller"]["volumes"]
-            volumes["spool"]["volumeClaimTemplateSpec"]["resources"]["requests"]["storage"] = size
-
-        return change
-
-    grown = decide(changed(world, sized("100Gi")))
-
-    assert named(grown.apply) == {"PersistentVolumeClaim/spool-train-controller-0"}
-    assert dig(grown.apply[0], "spec", "resources", "requests", "storage") == "100Gi"
-    assert decide(changed(world, sized("20Gi"))).apply == ()
-
-
 def test_daemons_get_a_new_image_after_those_that_serve_them() -> None:
     world = changed(settled(load("full")), lambda _: None)
     newer = replace(SETTINGS, image_override="registry.example/slurm:3")
