@@ -108,14 +108,15 @@ def test_its_slurmrestd_gets_a_new_image_after_slurmctld() -> None:
     ]
 
 
-def test_a_cluster_is_available_once_its_exporter_has_answers() -> None:
+def test_a_cluster_is_available_whether_its_exporter_has_answers_or_not() -> None:
     world = settled(small(), OURS)
     starting = dict(world.objects)
     name = ("Deployment", "small-slurm-exporter")
     starting[name] = {**starting[name], "status": {"readyReplicas": 0, "observedGeneration": 1}}
     found = replace(world, objects=starting)
 
-    assert dig(world.cluster, "status", "phase") == "Available"
+    assert condition(world, decided(world), "ExporterAvailable")[0] == "True"
+    assert dig(decided(found).status, "phase") == "Available"
     assert condition(found, decided(found), "ExporterAvailable")[:2] == ("False", "NotAvailable")
 
 
