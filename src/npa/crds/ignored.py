@@ -143,5 +143,12 @@ def _differs(value: Any, of: FieldInfo, part: type[Part] | None) -> bool:
         return False
     if part is None or not isinstance(value, Mapping):
         return bool(value != of.default)
+    found = schema.default(of)
+    whole = found if isinstance(found, Mapping) else {}  # what is written where nothing is given of the part
     known, inner = schema.fields(part), schema.parts(part)
-    return any(key not in known or _differs(each, known[key], inner.get(key)) for key, each in value.items())
+    return any(
+        each not in (whole[key], *_NOTHING)
+        if key in whole
+        else key not in known or _differs(each, known[key], inner.get(key))
+        for key, each in value.items()
+    )
