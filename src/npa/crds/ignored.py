@@ -22,7 +22,7 @@ MUNGE = "daemons know one another by auth/slurm: there is no munged"
 FORMER = "no longer used by the existing operator either"
 FILES = "slurmctld hands its files to every daemon: no process carries them into the jail"
 PLUGIN = "the images are made of Debian's packages, which have no such plug-in; name yours in `customPlugins`"
-SSSD = "users are those of the jail: there is no SSSD"
+SSSD = "users are those of the jail: the images have no SSSD, and no library that would ask it"
 MARIADB = "mariadb-operator has no such field"
 ALONE = "a worker's container runs slurmd alone"
 NO_CONTROLLER = "nothing acts on objects of this kind yet"
@@ -50,7 +50,9 @@ IGNORED: Mapping[str, Mapping[str, str]] = MappingProxyType(
             **{f"spec.slurmNodes.controller.{each}": SSSD for each in _SSSD_FIELDS},
             "spec.slurmNodes.login.munge": MUNGE,
             **{f"spec.slurmNodes.login.{each}": SSSD for each in _SSSD_FIELDS},
-            "spec.slurmNodes.login.userIsolation": "users of a login node are not kept apart",
+            "spec.slurmNodes.login.userIsolation": (
+                "users of a login node share its memory: `sshd.securityLimitsConfig` bounds each process"
+            ),
             "spec.slurmNodes.exporter.size": "there is one exporter: two would count everything twice",
             "spec.slurmNodes.exporter.exporterContainer.securityLimitsConfig": "an exporter opens few files",
             **{f"spec.slurmNodes.exporter.{each}": FORMER for each in _FORMER_FIELDS},
@@ -141,5 +143,12 @@ def _differs(value: Any, of: FieldInfo, part: type[Part] | None) -> bool:
         return False
     if part is None or not isinstance(value, Mapping):
         return bool(value != of.default)
+    found = schema.default(of)
+    whole = found if isinstance(found, Mapping) else {}  # what is written where nothing is given of the part
     known, inner = schema.fields(part), schema.parts(part)
-    return any(key not in known or _differs(each, known[key], inner.get(key)) for key, each in value.items())
+    return any(
+        each not in (whole[key], *_NOTHING)
+        if key in whole
+        else key not in known or _differs(each, known[key], inner.get(key))
+        for key, each in value.items()
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families as parsed
@@ -22,20 +23,28 @@ def cluster(npa: Npa) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
-def exporter(cluster: Cluster) -> Iterator[subprocess.Popen[str]]:
+def exporter(cluster: Cluster) -> Iterator[None]:
+    with _exporting(cluster, PORT, OWN_PORT):
+        yield
+
+
+@contextmanager
+def _exporting(cluster: Cluster, port: str, own_port: str, *more: str) -> Iterator[None]:
     """Run it beside slurmrestd, with the key of slurmctld."""
     key = cluster.npa.folder(NAME) / "etc/daemons/jwt_hs256.key"
     argv = (
         *_beside(cluster),
         *(NPA, "operator", "exporter", "--server", "http://127.0.0.1:6820", "--key", str(key)),
-        *("--interval", "500ms", "--listen", "127.0.0.1", "--port", PORT, "--own-port", OWN_PORT),
+        *("--interval", "500ms", "--listen", "127.0.0.1", "--port", port, "--own-port", own_port, *more),
     )
     with subprocess.Popen(
         argv, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=dict(cluster.npa.env)
     ) as process:
-        said(process, f"figures at port {PORT}")
-        yield process
-        process.terminate()
+        try:
+            said(process, f"figures at port {port}")
+            yield
+        finally:
+            process.terminate()
         assert process.wait(10) == 0
 
 
@@ -48,19 +57,19 @@ def _get(cluster: Cluster, port: str, path: str) -> str:
     return finished(argv, cluster.npa.env, "", 10).out
 
 
-def _figures(cluster: Cluster) -> dict[str, dict[tuple[str, ...], float]]:
+def _figures(cluster: Cluster, port: str = PORT) -> dict[str, dict[tuple[str, ...], float]]:
     """Return samples by name and by the values of some of their labels."""
     told = ("node_name", "job_id", "job_state", "collector", "state_base")
     found: dict[str, dict[tuple[str, ...], float]] = {}
-    for each in parsed(_get(cluster, PORT, "/metrics")):
+    for each in parsed(_get(cluster, port, "/metrics")):
         for sample in each.samples:
             key = tuple(sample.labels[label] for label in told if label in sample.labels)
             found.setdefault(sample.name, {})[key] = sample.value
     return found
 
 
-def _ready(cluster: Cluster) -> bool:
-    return _get(cluster, OWN_PORT, "/ready") == "ok\n"
+def _ready(cluster: Cluster, own_port: str = OWN_PORT) -> bool:
+    return _get(cluster, own_port, "/ready") == "ok\n"
 
 
 @pytest.mark.usefixtures("exporter")
@@ -85,6 +94,18 @@ def test_it_shows_what_slurm_says(cluster: Cluster) -> None:
         lambda: _figures(cluster)["slurm_node_gpu_seconds_total"].get(("gpu-0", "MIXED"), 0.0) > seconds,
         "the time of the GPUs goes on",
     )
+
+
+def test_accounting_is_asked_about_jobs(cluster: Cluster) -> None:
+    job = cluster.submit("-w", "cpu-0", command="sleep 2")
+    until(lambda: cluster.sacct(job, "State") == ["COMPLETED"], "the job is accounted")
+
+    with _exporting(cluster, "19182", "19183", "--jobs", "accounting", "--lookback", "1h"):
+        until(lambda: _ready(cluster, "19183"), "there are answers")
+        shown = _figures(cluster, "19182")
+
+    assert shown["slurm_job_info"][job, "COMPLETED"] == 1
+    assert shown["slurm_job_cpus"][job,] == 1
 
 
 @pytest.mark.usefixtures("exporter")

@@ -66,30 +66,57 @@ def test_an_image_that_is_named_is_used_unless_all_are_replaced(override: str, i
 
 
 @pytest.mark.parametrize(
-    ("world", "settings", "reason"),
-    [
-        pytest.param(small(rest=False), OURS, "NeedsRest", id="no-rest"),
-        pytest.param(small(), SETTINGS, "NoImage", id="no-image"),
-    ],
+    "settings",
+    [SETTINGS, replace(SETTINGS, image_override="registry.example/slurm:3")],
+    ids=["none-named", "all-replaced"],
 )
-def test_what_it_lacks_is_said_and_holds_up_nothing(world: World, settings: Settings, reason: str) -> None:
+def test_what_it_lacks_is_said_and_holds_up_nothing(settings: Settings) -> None:
+    theirs = {"image": "registry.example/theirs:9"} if settings.image_override else None
+    world = small(exporterContainer=theirs)
     decision = decided(world, settings)
     end = settled(world, settings)
 
     assert not {name for name in named(decision.apply) if "exporter" in name}
-    assert condition(world, decision, "ExporterAvailable")[:2] == ("False", reason)
-    assert [each.type for each in decision.notices if each.reason == reason] == ["Warning"]
+    assert condition(world, decision, "ExporterAvailable")[:2] == ("False", "NoImage")
+    assert [each.type for each in decision.notices if each.reason == "NoImage"] == ["Warning"]
     assert dig(end.cluster, "status", "phase") == "Available"
 
 
-def test_a_cluster_is_available_once_its_exporter_has_answers() -> None:
+def test_without_a_rest_api_it_has_a_slurmrestd_of_its_own() -> None:
+    decision = decided(small(rest=False))
+    exporter, slurmrestd = pod(decision)["containers"]
+    mounted = {each["name"] for each in exporter["volumeMounts"]}
+
+    assert "Deployment/small-rest" not in named(decision.apply)
+    assert exporter["args"][0] == "--server=http://localhost:6820"
+    assert slurmrestd["command"] == ["/usr/lib/npa/role", "rest"]
+    assert slurmrestd["image"] == "localhost/npa-slurm:1"
+    assert mounted == {"rest-jwt-key", "tmp"}
+    # whoever is not root reads the key; the jail is nobody's to give away
+    assert "securityContext" not in pod(decision)
+
+
+def test_its_slurmrestd_gets_a_new_image_after_slurmctld() -> None:
+    world = settled(small(rest=False), OURS)
+    newer = replace(OURS, image_override="registry.example/slurm:3")
+    end = settled(world, newer).objects["Deployment", "small-slurm-exporter"]
+
+    assert named(decided(world, newer).apply) == {"StatefulSet/small-controller"}
+    assert [each["image"] for each in dig(end, "spec", "template", "spec", "containers")] == [
+        OURS.operator_image,
+        newer.image_override,
+    ]
+
+
+def test_a_cluster_is_available_whether_its_exporter_has_answers_or_not() -> None:
     world = settled(small(), OURS)
     starting = dict(world.objects)
     name = ("Deployment", "small-slurm-exporter")
     starting[name] = {**starting[name], "status": {"readyReplicas": 0, "observedGeneration": 1}}
     found = replace(world, objects=starting)
 
-    assert dig(world.cluster, "status", "phase") == "Available"
+    assert condition(world, decided(world), "ExporterAvailable")[0] == "True"
+    assert dig(decided(found).status, "phase") == "Available"
     assert condition(found, decided(found), "ExporterAvailable")[:2] == ("False", "NotAvailable")
 
 
@@ -101,8 +128,8 @@ def test_without_prometheus_there_is_no_monitor() -> None:
     assert "PodMonitor/small" not in named(decision.apply)
 
 
-def test_it_goes_when_the_rest_api_goes() -> None:
-    world = changed(settled(small(), OURS), lambda spec: spec["slurmNodes"]["rest"].update(enabled=False))
+def test_it_goes_when_nobody_asks_for_it() -> None:
+    world = changed(settled(small(), OURS), lambda spec: spec["slurmNodes"]["exporter"].update(enabled=False))
 
     assert {"small-slurm-exporter", "small-exporter-svc", "small"} <= {
         each.name for each in decided(world).delete

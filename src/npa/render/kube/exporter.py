@@ -1,4 +1,7 @@
-"""The exporter: a process of the operator's own image that asks the REST API for figures."""
+"""The exporter: a process of the operator's own image that asks the REST API for figures.
+
+Where there is no REST API it has a slurmrestd of its own beside it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 from npa.crds.components import Exporter
 from npa.crds.parts import Container
 from npa.errors import Problem
-from npa.render.kube import contract, names, pods, services, volumes
+from npa.render.kube import contract, names, pods, rest, services, volumes
 from npa.render.kube.context import Context
 from npa.render.objects import DEPLOYMENT, Kind
 
@@ -36,15 +39,13 @@ def image(context: Context) -> str:
     asked = context.spec.slurm_nodes.exporter.exporter_container
     named = asked.image if asked is not None else ""
     ours = context.operator_image
-    return (ours or named) if context.image_override else (named or ours)
+    return ours if context.image_override else (named or ours)
 
 
 def lacks(context: Context) -> tuple[str, str]:
     """Return why there can be no exporter: a word and a sentence; empty where there can."""
-    if not context.spec.slurm_nodes.rest.enabled:
-        return "NeedsRest", "it asks the REST API: set slurmNodes.rest.enabled"
     if not image(context):
-        return "NoImage", "nobody says which image it is: set exporterContainer.image"
+        return "NoImage", "nobody says which image it is: set exporterContainer.image, or --operator-image"
     return "", ""
 
 
@@ -52,21 +53,26 @@ def render(context: Context, replicas: int, problems: list[Problem]) -> tuple[di
     """Return the exporter's objects."""
     asked = context.spec.slurm_nodes.exporter
     container = asked.exporter_container or Container(image=image(context))
-    # its own user reads the key by its group
-    mounted = volumes.secret("rest-jwt-key", names.jwt_key(context.name), contract.JWT_KEY, 0o440)
+    # read by a user of its own; an fsGroup would reach into the jail, too
+    mounted = volumes.secret("rest-jwt-key", names.jwt_key(context.name), contract.JWT_KEY, 0o444)
     mounted += volumes.empty("tmp", "/tmp", medium="Memory", sizeLimit="16Mi")
+    containers, pulled = [_container(context, asked, container, mounted.mounts)], [container]
+    if not context.spec.slurm_nodes.rest.enabled:
+        beside = rest.mounts(context, problems)
+        containers.append(rest.container(context, beside))
+        pulled.append(rest.asked_of(context))
+        mounted += beside
     template = pods.template(
         context,
         "exporter",
         asked,
-        [_container(context, asked, container, mounted.mounts)],
+        containers,
         mounted,
-        pulled=[container],
+        pulled=pulled,
         account=asked.service_account_name,
         at=_AT,
         problems=problems,
     )
-    template["spec"]["securityContext"] = {"runAsNonRoot": True, "runAsUser": USER, "fsGroup": USER}
     spec = {
         "replicas": replicas,
         "selector": {"matchLabels": names.selector(context.name, "exporter")},
@@ -111,6 +117,8 @@ def _container(
         mounts,
         ports={"metrics": container.port or PORT, "monitoring": OWN_PORT},
         security={
+            "runAsNonRoot": True,
+            "runAsUser": USER,
             "allowPrivilegeEscalation": False,
             "readOnlyRootFilesystem": True,
             "capabilities": {"drop": ["ALL"]},
@@ -125,9 +133,10 @@ def _container(
 
 
 def _arguments(context: Context, asked: Exporter, container: Container) -> list[str]:
-    rest = context.spec.slurm_nodes.rest.rest
-    port = (rest.port if rest is not None else None) or names.REST_PORT
-    host = context.host(names.service(context.name, "rest"))
+    host, port = "localhost", names.REST_PORT
+    if context.spec.slurm_nodes.rest.enabled:
+        host = context.host(names.service(context.name, "rest"))
+        port = rest.asked_of(context).port or port
     return [
         f"--server=http://{host}:{port}",
         f"--key={contract.JWT_KEY}/{_KEY}",
