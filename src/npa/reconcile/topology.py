@@ -26,8 +26,6 @@ from npa.slurm.conf import Line
 KNOWN = "TopologyKnown"
 PLACES = "places.json"  # key of the ConfigMap that remembers where workers were
 READS = frozenset({SLURM_CLUSTER, NODE_SET, POD, NODE, CONFIG_MAP})  # of which `decide` looks at objects
-# on a SlurmCluster, `apart`: no job gets nodes of two fabrics, nor of a fabric and of none
-FABRICS = f"{names.PREFIX}fabrics"
 _TIER = re.compile(r"tier-([0-9]{1,3})")
 _ROOT = "root"
 
@@ -104,11 +102,10 @@ def plan(
         fabrics.setdefault(_ROOT, []).extend(hostlist.expand(line.get("NodeName")))
     gpus = {node for pool in cluster.pools if pool.fabric for node in pool.nodes}
     known = {node: tiers for node, tiers in found.items() if node in gpus}
-    block = plugin == "topology/block"
-    apart = dig(world.cluster, "metadata", "annotations", FABRICS) == "apart"
-    if not known and not (apart and plugin == "topology/tree" and len(fabrics) > 1):
+    if not known:
         return Planned()
-    drawn = topology_text.draw(fabrics, known, block=block, apart=apart)
+    block = plugin == "topology/block"
+    drawn = topology_text.draw(fabrics, known, block=block)
     text = topology_text.render(drawn, cluster, block=block)
     lost = sorted(gpus - set(drawn.placed))
     if lost:

@@ -18,7 +18,7 @@ from npa.slurm.runtime import Runtime, Site
 PLAIN = Site()  # nothing besides the cluster
 _YAML_SINCE = "25.05"
 _NO_FABRIC = "no-fabric"
-ROOT = "all-fabrics"
+_ROOT = "all-fabrics"
 _YAML_HEAD = "- topology: fabrics\n  cluster_default: true\n  tree:\n    switches:\n"
 
 
@@ -63,7 +63,7 @@ def switches(cluster: Cluster, site: Site = PLAIN) -> tuple[Switch, ...]:
     leaves = tuple(Switch(fabric, hostlist.compress(nodes)) for fabric, nodes in sorted(fabrics.items()))
     if len(leaves) < 2:
         return leaves
-    return (*leaves, Switch(ROOT, children=",".join(leaf.name for leaf in leaves)))
+    return (*leaves, Switch(_ROOT, children=",".join(leaf.name for leaf in leaves)))
 
 
 def _below(switch: Switch, nodes: str, children: str) -> tuple[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -46,13 +45,13 @@ def world(placed: dict[str, dict[str, str]], *more: Object, elastic: bool = Fals
     return World(SLURM_CLUSTER.object("slurm1", "soperator"), nodesets, objects, nodes, now=NOW)
 
 
-def drawn(asked: Cluster, seen: World, *, block: bool = False, apart: bool = False) -> tuple[Unit, ...]:
+def drawn(asked: Cluster, seen: World, *, block: bool = False) -> tuple[Unit, ...]:
     fabrics: dict[str, list[str]] = {}
     for each in asked.pools:
         fabrics.setdefault(each.fabric or "root", []).extend(each.nodes)
     gpus = {node for each in asked.pools if each.fabric for node in each.nodes}
     known = {name: tiers for name, tiers in topology.places(seen, SETTINGS).items() if name in gpus}
-    return topology_text.draw(fabrics, known, block=block, apart=apart).units
+    return topology_text.draw(fabrics, known, block=block).units
 
 
 def errors(asked: Cluster, text: str, plugin: str = "topology/tree") -> list[str]:
@@ -73,39 +72,18 @@ C35 = {
     "b-1": {"tier-1": "s9"},
     "c-0": {"tier-1": "s1"},
 }
-TREES = (
-    Unit("s1", ("a-0", "a-1")),
-    Unit("c1", children=("s1",)),
-    Unit("f1.unknown", ("a-2",)),
-    Unit("f1", children=("c1", "f1.unknown")),
-    Unit("s9", ("b-0", "b-1")),
-    Unit("unknown", ("c-0", "c-1")),
-)
 POOLS = (pool("a", 3, "f1"), pool("b", 2, "f2"), pool("c", 2))
 
 
 def test_c35_fabrics_are_trees_of_their_own_and_cpu_workers_are_in_neither() -> None:
-    assert drawn(cluster(*POOLS), world(C35), apart=True) == TREES
-
-
-def test_c35_a_root_joins_them_unless_they_are_to_be_apart() -> None:
-    root = Unit("all-fabrics", children=("f1", "s9", "unknown"))
-
-    assert drawn(cluster(*POOLS), world(C35)) == (*TREES, root)
-
-
-@pytest.mark.parametrize("version", ["24.11", "26.05"])
-def test_c35_fabrics_are_kept_apart_where_the_cluster_says_so(version: str) -> None:
-    asked, seen = cluster(*POOLS, version=version), world({"a-0": {}})
-    assert seen.cluster is not None
-    noted = {"metadata": {**seen.cluster["metadata"], "annotations": {topology.FABRICS: "apart"}}}
-    apart = replace(seen, cluster={**seen.cluster, **noted})
-    planned = topology.plan(apart, asked, (), "topology/tree", SETTINGS)
-
-    assert "all-fabrics" not in planned.text
-    assert errors(asked, planned.text) == []
-    assert planned.condition.reason == "SomeUnknown"
-    assert topology.plan(seen, asked, (), "topology/tree", SETTINGS).text == ""
+    assert drawn(cluster(*POOLS), world(C35)) == (
+        Unit("s1", ("a-0", "a-1")),
+        Unit("c1", children=("s1",)),
+        Unit("f1.unknown", ("a-2",)),
+        Unit("f1", children=("c1", "f1.unknown")),
+        Unit("s9", ("b-0", "b-1")),
+        Unit("unknown", ("c-0", "c-1")),
+    )
 
 
 def test_c35_missing_tiers_are_skipped_and_tiers_are_ordered_as_numbers() -> None:
@@ -168,10 +146,7 @@ def test_one_word_in_two_tiers_or_fabrics_names_two_switches() -> None:
     placed = {"a-0": {"tier-1": "x", "tier-2": "x"}, "b-0": {"tier-1": "y"}, "c-0": {"tier-1": "y"}}
     asked = cluster(pool("a", 1, "f1"), pool("b", 1, "f2"), pool("c", 1, "f3"))
 
-    assert [each.name for each in drawn(asked, world(placed))] == [
-        *("x.tier-1", "x.tier-2", "y", "f3.y"),
-        "all-fabrics",
-    ]
+    assert [each.name for each in drawn(asked, world(placed))] == ["x.tier-1", "x.tier-2", "y", "f3.y"]
 
 
 def test_numbers_that_slurm_cannot_hold_end_in_something_else() -> None:

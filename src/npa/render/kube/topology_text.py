@@ -1,8 +1,7 @@
 """topology.yaml or topology.conf from where each worker is: trees of switches, or blocks.
 
-A root joins the trees of several fabrics unless they are to be apart: without one slurmctld refuses a job
-that needs nodes of two. A unit has one name and one parent wherever nodes disagree, and what is not known is
-a unit, too: slurmctld gives no jobs to a node that is nowhere.
+Fabrics are trees of their own, as nothing connects them. A unit has one name and one parent wherever nodes
+disagree, and what is not known is a unit, too: slurmctld gives no jobs to a node that is nowhere.
 """
 
 from __future__ import annotations
@@ -49,9 +48,7 @@ class _Tree:
     parents: dict[tuple[int, str], Counter[tuple[int, str]]] = field(default_factory=dict)
 
 
-def draw(
-    fabrics: Mapping[str, Sequence[str]], known: Mapping[str, Tiers], *, block: bool, apart: bool = False
-) -> Drawn:
+def draw(fabrics: Mapping[str, Sequence[str]], known: Mapping[str, Tiers], *, block: bool) -> Drawn:
     """Return the units of every node; `fabrics` says which nodes a fabric has, `known` where some are."""
     if block:
         return _blocks(fabrics, known)
@@ -61,10 +58,6 @@ def draw(
     taken: set[str] = set()
     for fabric in sorted(fabrics):
         units += _fabric(fabric, fabrics[fabric], known, taken, placed, warnings)
-    below = {child for unit in units for child in unit.children}
-    tops = tuple(sorted(unit.name for unit in units if unit.name not in below))
-    if len(tops) > 1 and not apart:
-        units.append(Unit(_free(topology.ROOT, taken), children=tops))
     return Drawn(tuple(units), frozenset(placed), tuple(warnings))
 
 
