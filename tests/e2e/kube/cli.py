@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,26 @@ users:
 """
 
 
+class Running:
+    """A command that runs, or has run."""
+
+    def __init__(self, process: subprocess.Popen[str], story: Callable[[], str]) -> None:
+        self._process, self._story = process, story
+        self._done: Done | None = None
+
+    def done(self) -> Done:
+        """Wait for its end; its exit code is an answer."""
+        if self._done is None:
+            out, err = self._process.communicate(timeout=PATIENCE)
+            self._done = Done(self._process.returncode, out, err)
+        return self._done
+
+    def good(self) -> None:
+        """Wait for its end, which has to be a good one."""
+        done = self.done()
+        assert done.code == 0, f"{done}\n{self._story()}"
+
+
 class Cli:
     """The command line with records of its own."""
 
@@ -65,19 +87,23 @@ class Cli:
         path.write_text(SPEC.format(name=NAME, key=self._key, size=size), encoding="utf-8")
         return str(path)
 
-    def begin(self, *arguments: str) -> subprocess.Popen[str]:
-        """Begin a command."""
+    @contextmanager
+    def begin(self, *arguments: str) -> Iterator[Running]:
+        """Begin a command; it is ended with the block."""
         argv = [NPA, "soperator", *arguments]
-        pipe = subprocess.PIPE
-        return subprocess.Popen(
-            argv, env=self._env, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True
-        )
+        pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+        with subprocess.Popen(
+            argv, env=self._env, stdin=nothing, stdout=pipe, stderr=pipe, text=True
+        ) as process:
+            try:
+                yield Running(process, self.story)
+            finally:
+                process.kill()
 
     def __call__(self, *arguments: str) -> Done:
         """Run a command to its end; its exit code is an answer."""
-        running = self.begin(*arguments)
-        out, err = running.communicate(timeout=PATIENCE)
-        return Done(running.returncode, out, err)
+        with self.begin(*arguments) as running:
+            return running.done()
 
     def good(self, *arguments: str) -> str:
         """Return what a command that has to succeed prints."""

@@ -163,6 +163,19 @@ class Cluster:
         """Return what slurmctld runs with."""
         return self.ctl(f"cat {contract.DIGEST_FILE}")
 
+    def await_applied(self, before: str = "") -> str:
+        """Wait until slurmctld runs with the delivered files, others than `before`; returns their digest.
+
+        slurmctld itself is ahead of that: what it runs with is written down once a reconfigure has ended.
+        """
+
+        def applied() -> str:
+            delivered = str(dig(self.listed("configmaps")[names.config(self.name)], "data", "digest"))
+            return delivered if delivered not in (before, "") and self.digest() == delivered else ""
+
+        self.await_(applied, "slurmctld runs with the files that are delivered")
+        return self.digest()
+
     def story(self) -> str:
         """Return what is there, for a failure's message."""
         told = [json.dumps(self.status(), indent=1)]
