@@ -20,7 +20,7 @@ NPA = str(Path(sys.executable).with_name("npa"))
 NAME, NAMESPACE = "twin", "npa-e2e-cli"
 PATIENCE = 240.0  # seconds for one command
 # a worker's CPUs and memory are the spec's to Slurm, and what this machine has to spare to Kubernetes
-SMALL = ("--worker-cpu=200m", "--worker-memory=400Mi")
+SMALL = ("--worker-cpu=500m", "--worker-memory=400Mi")
 KINDS = (
     *("slurmclusters", "nodesets", "pods", "statefulsets", "deployments", "jobs", "services"),
     *("configmaps", "secrets", "persistentvolumeclaims"),

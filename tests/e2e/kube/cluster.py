@@ -154,10 +154,21 @@ class Cluster:
         return str(dig(self.listed("pods")[pod], "status", "podIP"))
 
     def reconfigures(self) -> int:
-        """Return how often slurmctld was told to read its files anew since its container started."""
-        done = self.kubectl("logs", self.controller)
-        assert done.code == 0, str(done)
-        return done.out.count("Processing Reconfiguration Request")
+        """Return how often slurmctld was told to read its files anew since its container started.
+
+        A container's log comes seconds late on a busy machine: it is whole once a job's submission is in it.
+        """
+        job = self.ctl("sbatch --parsable --hold -o /dev/null --wrap true")
+        self.ctl(f"scancel {job}")
+        said = ""
+
+        def whole() -> bool:
+            nonlocal said
+            said = self.kubectl("logs", self.controller).out
+            return f"submit_batch_job: JobId={job} " in said
+
+        self.await_(whole, f"slurmctld's log tells of job {job}")
+        return said.count("Processing Reconfiguration Request")
 
     def digest(self) -> str:
         """Return what slurmctld runs with."""
