@@ -145,7 +145,10 @@ class NodeSetSpec(Scheduled):
     ] = 500
     update_strategy: Annotated[
         UpdateStrategy,
-        says("how a changed worker is replaced; with both, jobs that run on it end first"),
+        says(
+            "how a changed worker is replaced: with both its jobs end first, unless with `rollingUpdate`"
+            " the annotation `slurm.nebius.ai/end-jobs` is `true`"
+        ),
     ] = "rollingUpdate"
     ephemeral_nodes: Annotated[bool, says("whether Slurm starts and stops workers as jobs need them")] = False
     initial_number_ephemeral_nodes: Annotated[Int32, says("ephemeral workers that start at first", ge=0)] = 1

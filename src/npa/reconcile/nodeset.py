@@ -82,6 +82,7 @@ class _Pass:
         due = {each.node: each.due(settings) for each in failed}
         due = powerstate.together(world, due, settings) if self.nodeset.spec.ephemeral_nodes else due
         announced = nodeset_status.published(self.found)
+        asked = maintenance.ends_jobs(self.cluster, self.found)
         seen = Seen(
             world,
             workers,
@@ -91,8 +92,9 @@ class _Pass:
             due,
             announced,
             trouble,
-            maintenance.ends_jobs(self.cluster, self.found) or rotation.ends_jobs(world),
-            self.nodeset.spec.ephemeral_nodes,
+            end_jobs=asked or rotation.ends_jobs(world),
+            end_replaced=asked and self.nodeset.spec.update_strategy == "rollingUpdate",
+            elastic=self.nodeset.spec.ephemeral_nodes,
         )
         moves = rollout.moves(seen)
         claims, pods = self._made(moves.start)
@@ -100,7 +102,10 @@ class _Pass:
         sizes = worker_volumes.sizes(self.nodeset)
         sized = claim_sizes.decide(world, claim_sizes.of_workers(world, self.nodeset.name, sizes))
         said = (sized.condition,) if sizes else ()
-        status = nodeset_status.render(self.found, workers, moves, failed, selector, world.now, trouble, said)
+        waits = not seen.end_replaced and self.nodeset.spec.update_strategy == "rollingUpdate"
+        status = nodeset_status.render(
+            self.found, workers, moves, failed, selector, world.now, trouble, said, gentle=waits
+        )
         return Decision(
             slurm=(*moves.drain, *moves.resume),
             create=(*self._powered(), *claims, *pods),

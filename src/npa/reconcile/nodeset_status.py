@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from npa.crds import ignored
-from npa.reconcile import conditions, removable
+from npa.reconcile import conditions, maintenance, removable
 from npa.reconcile.conditions import Condition
 from npa.reconcile.nodeset_workers import Worker, moment
 from npa.reconcile.rollout import Moves, Planned
@@ -81,10 +81,17 @@ def render(
     now: float,
     trouble: str = "",
     more: Iterable[Condition] = (),
+    *,
+    gentle: bool = False,
 ) -> dict[str, Any] | None:
     """Return the whole status, or None where it is there already."""
     ready = sum(each.wanted and _serves(each) for each in workers)
-    said = [_pods_ready(workers, ready), _updated(workers), _known(workers), _progressing(moves, trouble)]
+    said = [
+        _pods_ready(workers, ready),
+        _updated(workers, gentle=gentle),
+        _known(workers),
+        _progressing(moves, trouble),
+    ]
     status: dict[str, Any] = {
         "phase": _phase(workers, ready),
         "replicas": ready,
@@ -163,11 +170,15 @@ def _unscheduled(pod: Object) -> str:
     return "not scheduled yet"
 
 
-def _updated(workers: tuple[Worker, ...]) -> Condition:
+def _updated(workers: tuple[Worker, ...], *, gentle: bool) -> Condition:
+    """Say whether pods are of an old template; `gentle`: their jobs end first, unlike elsewhere."""
     old = [each.name for each in workers if each.wanted and each.pod is not None and not each.current]
     if not old:
         return Condition("PodsUpdated", "True", "AllUpdated", "every pod is of the template that is wanted")
-    return Condition("PodsUpdated", "False", "OldPods", f"of another template: {hostlist.compress(old)}")
+    text = f"of another template: {hostlist.compress(old)}"
+    if gentle:
+        text += f"; each goes when its jobs have ended, unless {maintenance.END_JOBS}=true is annotated"
+    return Condition("PodsUpdated", "False", "OldPods", text)
 
 
 def _known(workers: tuple[Worker, ...]) -> Condition:

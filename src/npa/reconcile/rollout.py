@@ -43,6 +43,7 @@ class Seen:
     published: frozenset[tuple[str, str]] | None  # steps and nodes in the status; None: there is no status
     held: str = ""  # why nothing starts
     end_jobs: bool = False  # the jobs of whoever leaves are not waited for
+    end_replaced: bool = False  # nor those of whoever is replaced
     elastic: bool = False  # Slurm itself says who goes
 
 
@@ -75,7 +76,7 @@ def moves(seen: Seen) -> Moves:
     by_name = {each.name: each for each in seen.workers}
     for each in announced:
         worker = by_name[each.node]
-        verdict = _verdict(seen, worker, each.step)
+        verdict = _verdict(seen, worker, each.step, chosen=each.node in chosen)
         if verdict.yes and _due(seen, worker):
             remove.append((worker, verdict))
         elif verdict.yes:
@@ -107,10 +108,11 @@ def _announced(seen: Seen, planned: Planned) -> bool:
     return seen.published is None or (planned.step, planned.node) in seen.published
 
 
-def _verdict(seen: Seen, worker: Worker, step: str) -> Verdict:
+def _verdict(seen: Seen, worker: Worker, step: str, *, chosen: bool) -> Verdict:
     assert worker.pod is not None
     verdict = removable.removable(seen.world, worker.pod, seen.slurm)
-    if step == "remove" and seen.end_jobs and not verdict.yes:
+    unasked = seen.end_jobs if step == "remove" else seen.end_replaced and chosen
+    if unasked and not verdict.yes:
         return Verdict(True, f"as asked, although {verdict.why}", asked_slurm=False)
     if verdict.yes and verdict.asked_slurm and not seen.elastic and not worker.drain:
         # not yet registered is the same to slurmctld as powered down, and its slurmd may come any moment

@@ -37,6 +37,7 @@ STAMP = f"{names.PREFIX}key-word"  # on the pods of whoever reads a key that job
 
 AUTH = "auth"
 _COMPONENT = "app.kubernetes.io/component"
+_DAEMONS = frozenset({"controller", "accounting", "login", "rest", "worker"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +176,12 @@ def _ended(world: World) -> bool:
 
 
 def reads(pod: Object) -> bool:
-    """Say whether a pod is one of a cluster's daemons: all of them know the key."""
-    return dig(pod, "metadata", "labels", _COMPONENT) in (
-        "controller",
-        "accounting",
-        "login",
-        "rest",
-        "worker",
+    """Say whether a pod knows the key that all daemons share: it is one of theirs, or is given the Secret."""
+    labels = dig(pod, "metadata", "labels") or {}
+    secret = names.auth_key(str(labels.get("app.kubernetes.io/instance")))
+    volumes = dig(pod, "spec", "volumes") or ()
+    return labels.get(_COMPONENT) in _DAEMONS or any(
+        dig(each, "secret", "secretName") == secret for each in volumes
     )
 
 

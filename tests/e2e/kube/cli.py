@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ NPA = str(Path(sys.executable).with_name("npa"))
 NAME, NAMESPACE = "twin", "npa-e2e-cli"
 PATIENCE = 240.0  # seconds for one command
 # a worker's CPUs and memory are the spec's to Slurm, and what this machine has to spare to Kubernetes
-SMALL = ("--worker-cpu=200m", "--worker-memory=400Mi")
+SMALL = ("--worker-cpu=500m", "--worker-memory=400Mi")
 KINDS = (
     *("slurmclusters", "nodesets", "pods", "statefulsets", "deployments", "jobs", "services"),
     *("configmaps", "secrets", "persistentvolumeclaims"),
@@ -36,6 +38,26 @@ workers:
 users:
   - {{name: alice, ssh_public_keys: ["{key}"]}}
 """
+
+
+class Running:
+    """A command that runs, or has run."""
+
+    def __init__(self, process: subprocess.Popen[str], story: Callable[[], str]) -> None:
+        self._process, self._story = process, story
+        self._done: Done | None = None
+
+    def done(self) -> Done:
+        """Wait for its end; its exit code is an answer."""
+        if self._done is None:
+            out, err = self._process.communicate(timeout=PATIENCE)
+            self._done = Done(self._process.returncode, out, err)
+        return self._done
+
+    def good(self) -> None:
+        """Wait for its end, which has to be a good one."""
+        done = self.done()
+        assert done.code == 0, f"{done}\n{self._story()}"
 
 
 class Cli:
@@ -65,19 +87,23 @@ class Cli:
         path.write_text(SPEC.format(name=NAME, key=self._key, size=size), encoding="utf-8")
         return str(path)
 
-    def begin(self, *arguments: str) -> subprocess.Popen[str]:
-        """Begin a command."""
+    @contextmanager
+    def begin(self, *arguments: str) -> Iterator[Running]:
+        """Begin a command; it is ended with the block."""
         argv = [NPA, "soperator", *arguments]
-        pipe = subprocess.PIPE
-        return subprocess.Popen(
-            argv, env=self._env, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True
-        )
+        pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+        with subprocess.Popen(
+            argv, env=self._env, stdin=nothing, stdout=pipe, stderr=pipe, text=True
+        ) as process:
+            try:
+                yield Running(process, self.story)
+            finally:
+                process.kill()
 
     def __call__(self, *arguments: str) -> Done:
         """Run a command to its end; its exit code is an answer."""
-        running = self.begin(*arguments)
-        out, err = running.communicate(timeout=PATIENCE)
-        return Done(running.returncode, out, err)
+        with self.begin(*arguments) as running:
+            return running.done()
 
     def good(self, *arguments: str) -> str:
         """Return what a command that has to succeed prints."""

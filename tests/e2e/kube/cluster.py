@@ -154,14 +154,38 @@ class Cluster:
         return str(dig(self.listed("pods")[pod], "status", "podIP"))
 
     def reconfigures(self) -> int:
-        """Return how often slurmctld was told to read its files anew since its container started."""
-        done = self.kubectl("logs", self.controller)
-        assert done.code == 0, str(done)
-        return done.out.count("Processing Reconfiguration Request")
+        """Return how often slurmctld was told to read its files anew since its container started.
+
+        A container's log comes seconds late on a busy machine: it is whole once a job's submission is in it.
+        """
+        job = self.ctl("sbatch --parsable --hold -o /dev/null --wrap true")
+        self.ctl(f"scancel {job}")
+        said = ""
+
+        def whole() -> bool:
+            nonlocal said
+            said = self.kubectl("logs", self.controller).out
+            return f"submit_batch_job: JobId={job} " in said
+
+        self.await_(whole, f"slurmctld's log tells of job {job}")
+        return said.count("Processing Reconfiguration Request")
 
     def digest(self) -> str:
         """Return what slurmctld runs with."""
         return self.ctl(f"cat {contract.DIGEST_FILE}")
+
+    def await_applied(self, before: str = "") -> str:
+        """Wait until slurmctld runs with the delivered files, others than `before`; returns their digest.
+
+        slurmctld itself is ahead of that: what it runs with is written down once a reconfigure has ended.
+        """
+
+        def applied() -> str:
+            delivered = str(dig(self.listed("configmaps")[names.config(self.name)], "data", "digest"))
+            return delivered if delivered not in (before, "") and self.digest() == delivered else ""
+
+        self.await_(applied, "slurmctld runs with the files that are delivered")
+        return self.digest()
 
     def story(self) -> str:
         """Return what is there, for a failure's message."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.kube import bed, cli
 from tests.e2e.kube.bed import Place
-from tests.e2e.kube.cli import Cli
+from tests.e2e.kube.cli import NAME, Cli, Running
 from tests.e2e.kube.cluster import Cluster, keys
 from tests.kube import operating
 
@@ -76,13 +75,46 @@ def npa(
     return Cli(place, tmp_path_factory.mktemp("npa"), key[1])
 
 
+# What mostly waits goes on beside other tests: whoever needs its end waits for that.
+
+
 @pytest.fixture(scope="session")
-def deploying(cluster: Cluster, npa: Cli) -> Iterator[subprocess.Popen[str]]:
-    """Give a deploy of another cluster that goes on beside other tests: it mostly waits."""
+def deploying(cluster: Cluster, npa: Cli) -> Iterator[Running]:
+    """Have another cluster deployed, from when the shared one is there."""
     del cluster
     with npa.begin("deploy", "-f", npa.spec(1), *npa.where, "--yes", "-o", "json") as running:
         yield running
-        running.kill()
+
+
+@pytest.fixture(scope="session")
+def rotating(deploying: Running, npa: Cli) -> Iterator[tuple[dict[str, str], Running]]:
+    """Have that cluster given a new key; with the old one."""
+    deploying.good()
+    before = npa.key()
+    with npa.begin("rotate", NAME, "--key", "auth", "--yes") as running:
+        yield before, running
+
+
+@pytest.fixture(scope="session")
+def destroying(rotating: tuple[dict[str, str], Running], npa: Cli) -> Iterator[Running]:
+    """Have that cluster destroyed."""
+    rotating[1].good()
+    with npa.begin("destroy", NAME, "--yes") as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def bursting(cluster: Cluster) -> tuple[str, str]:
+    """Submit a job for two workers that are there for jobs alone, and one for a worker that cannot start."""
+    slurmd = cluster.nodeset_spec["slurmd"]
+    huge = {**slurmd, "resources": {**slurmd["resources"], "cpu": "512"}}  # more than any machine has
+    elastic = {"ephemeralNodes": True, "initialNumberEphemeralNodes": 0}
+    cluster.add(burst={**elastic, "replicas": 2}, never={**elastic, "replicas": 1, "slurmd": huge})
+    cluster.await_(lambda: {"burst-0", "burst-1", "never-0"} <= set(cluster.states()), "they are in Slurm")
+    assert not cluster.pods_of("burst", "never")
+
+    job = cluster.ctl("sbatch --parsable -N2 -w 'burst-[0-1]' -o /home/burst --wrap 'srun hostname'")
+    return job, cluster.ctl("sbatch --parsable -o /dev/null -w never-0 --wrap 'true'")
 
 
 @pytest.fixture(scope="session")
@@ -96,8 +128,9 @@ def cluster(place: Place, operator: Operator, key: tuple[Path, str]) -> Cluster:
 
 
 @pytest.fixture
-def idle(cluster: Cluster) -> Iterator[Cluster]:
+def idle(cluster: Cluster, deploying: Running) -> Iterator[Cluster]:
     """Give the shared cluster to a test that fills it, and take all jobs off it afterwards."""
+    del deploying
     yield cluster
     cluster.ctl("scancel -u root")
     cluster.await_(lambda: not cluster.ctl("squeue -h"), "the queue is empty")

@@ -11,6 +11,7 @@ from tests.transitions.operator import mutants
 from tests.transitions.operator.process import Decide
 from tests.transitions.operator.schedule import CONTROLLERS, Simulation, node_set
 
+from npa.reconcile import maintenance
 from npa.render.objects import dig, name_of
 
 
@@ -50,6 +51,36 @@ def use(simulation: Simulation, name: str, lasts: float = 1e6) -> None:
 
 def pods(simulation: Simulation) -> list[str]:
     return [name_of(pod) for pod in simulation.api.of("Pod")]
+
+
+def tag(simulation: Simulation, name: str) -> str:
+    """Return the tag of the image that a worker's pod runs."""
+    containers = dig(simulation.api.get("Pod", name), "spec", "containers") or [{}]
+    return str(containers[0].get("image", "")).rpartition(":")[2]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "asked", "ended"),
+    [
+        pytest.param("rollingUpdate", False, False, id="rolling update"),
+        pytest.param("rollingUpdate", True, True, id="rolling update that ends jobs"),
+        pytest.param("slurmAwareRollingUpdate", False, False, id="Slurm-aware"),
+        pytest.param("slurmAwareRollingUpdate", True, False, id="Slurm-aware, whatever else is asked"),
+    ],
+)
+def test_an_update_ends_jobs_only_where_both_strategy_and_annotation_say_so(
+    strategy: str, asked: bool, ended: bool
+) -> None:
+    simulation = settled(updateStrategy=strategy)
+    use(simulation, "cpu-0", lasts=100.0)
+    if asked:
+        annotations = {maintenance.END_JOBS: "true"}
+        simulation.api.edit("NodeSet", "cpu", lambda found: found["metadata"].update(annotations=annotations))
+    slurmd = dig(simulation.api.get("NodeSet", "cpu"), "spec", "slurmd")
+    ask(simulation, slurmd={**slurmd, "image": {**slurmd["image"], "tag": "2"}})
+    until(simulation, lambda: all(tag(simulation, each) == "2" for each in ("cpu-0", "cpu-1")))
+
+    assert simulation.broken.found == (["a busy worker was removed: cpu-0"] if ended else [])
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,19 @@ def test_idle_workers_are_replaced_before_those_at_work() -> None:
     assert names(found) == (["gpu-0"], [])
 
 
+def test_jobs_of_who_is_replaced_end_only_where_that_is_asked_and_within_the_budget() -> None:
+    busy = [old(0, "ALLOCATED"), old(1, "ALLOCATED"), leaves(2, "ALLOCATED+DRAIN", ready=True)]
+
+    assert names(moves(*busy, allowed=2)) == (["gpu-1"], [])
+    assert names(moves(*busy, allowed=2, end_replaced=True)) == ([], ["gpu-1", "gpu-2"])
+
+
+def test_who_is_held_by_a_person_is_replaced_by_nobody() -> None:
+    found = moves(old(0, "ALLOCATED+DRAIN", "looking into it"), allowed=5, end_replaced=True)
+
+    assert names(found) == ([], [])
+
+
 def test_a_drained_worker_is_replaced_while_others_wait() -> None:
     found = moves(leaves(0), old(1), allowed=1)
 
