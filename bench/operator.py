@@ -275,14 +275,9 @@ async def scale(bed: Bed, work: Path, size: int) -> list[Row]:
 
 
 async def made(api: KubeApi, namespace: str) -> int:
-    """Return how many workers are there."""
-    found = await api.call(
-        "GET",
-        f"/api/v1/namespaces/{namespace}/pods",
-        query={"limit": "1", "labelSelector": "slurm.nebius.ai/nodeset=w"},
-    )
-    left = found["metadata"].get("remainingItemCount")
-    return int(left) + 1 if left is not None else len((await api.list(POD, namespace)).items)
+    """Return how many pods are there; with a selector the API would not count those that it does not show."""
+    found = await api.call("GET", f"/api/v1/namespaces/{namespace}/pods", query={"limit": "1"})
+    return int(found["metadata"].get("remainingItemCount") or 0) + len(found["items"])
 
 
 def planned(size: int) -> tuple[float, ...]:
