@@ -83,7 +83,7 @@ async def asked_at_once(bed: Bed, api: KubeApi, process: Process, space: str) ->
     rate = CLUSTERS / (await process.settled() - began)
     own, theirs = (process.cpu() - spent) / CLUSTERS, (_below(bed) - below) / CLUSTERS
     writes = await process.writes() / CLUSTERS
-    cores = os.cpu_count() or 1
+    cores, dearer = os.cpu_count() or 1, "other work on the machine makes it dearer: see the load"
     most = f"aimed at 20; {writes:.0f} writes each. {cores} idle cores could do {cores / (own + theirs):.0f}"
     return [
         Row(f"clusters that converge, of {CLUSTERS} asked for at once", "a second", (rate,), bound=most),
