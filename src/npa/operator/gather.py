@@ -54,8 +54,8 @@ class Gather:
             entry = (kinds.OWNER, str(dig(about[1], "metadata", "uid")))
             objects[about[0].kind, name_of(about[1])] = about[1]
         for kind in self._caches.kinds():
-            for each in store(kind).by(entry):
-                objects[kind.kind, name_of(each)] = each
+            word = kind.kind
+            objects.update(((word, called), each) for (_, called), each in store(kind).named(entry))
         for state in self._caches.of_cluster(POWER_STATE, namespace, cluster) if cluster else ():
             objects[POWER_STATE.kind, name_of(state)] = state
         for each in store(STORAGE_CLASS):
@@ -67,7 +67,7 @@ class Gather:
             cluster=found,
             nodesets=nodesets,
             objects=objects,
-            nodes={name_of(node): node for node in store(NODE)},
+            nodes={called: node for (_, called), node in store(NODE).items()},
             unread=tuple(sorted(unread)),
             absent_apis=self._caches.absent,
             slurm=self._poll.view((namespace, cluster)),

@@ -93,7 +93,7 @@ def dig(found: object, *path: str) -> Any:
     """Return what lies at the end of a path of keys, or None where the path ends early."""
     for key in path:
         # almost all are plain, and whether something is any other mapping takes a while to find out
-        if not isinstance(found, dict) and not isinstance(found, Mapping):
+        if type(found) is not dict and (found is None or not isinstance(found, Mapping)):
             return None
         found = found.get(key)
     return found

@@ -41,10 +41,9 @@ def bearing(world: World, key: rotation.Key, **said: str) -> World:
 
 
 def with_pod(world: World, component: names.Component = "login") -> World:
-    metadata = {"name": f"train-{component}-0", "labels": names.labels("train", component)}
-    return replace(
-        world, objects={**world.objects, ("Pod", metadata["name"]): {"kind": "Pod", "metadata": metadata}}
-    )
+    name = f"train-{component}-0"
+    pod = {"kind": "Pod", "metadata": {"name": name, "labels": names.labels("train", component)}}
+    return replace(world, objects={**world.objects, ("Pod", name): pod})
 
 
 def decide(world: World) -> Decision:

@@ -82,6 +82,16 @@ def test_everything_but_logins_is_made_at_once() -> None:
     assert condition(load("minimal"), decision, "JailPopulated")[:2] == ("False", "Populating")
 
 
+def test_the_status_says_what_is_so_once_the_pass_is_over() -> None:
+    world = load("minimal")
+    decision = decide(world)
+
+    assert condition(world, decision, "ControllersAvailable")[2].endswith("has not been looked at yet")
+    assert condition(world, decision, "LoginAvailable")[2].endswith("is not there yet")
+    assert condition(world, decision, "ConfigurationApplied")[1] != "NotDelivered"
+    assert condition(world, decision, "SConfigControllerAvailable")[0] == "True"
+
+
 def test_logins_follow_once_the_jail_is_filled() -> None:
     world = load("minimal")
     decision = decide(done(world, decide(world)))

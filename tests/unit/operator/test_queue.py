@@ -84,6 +84,20 @@ def test_what_is_asked_for_at_once_does_not_rest() -> None:
     asyncio.run(body())
 
 
+def test_what_took_long_rests_long() -> None:
+    async def test(queue: Queue[str]) -> None:
+        queue.add("a")
+        await queue.take()
+        queue.done("a", rest=60.0)
+        queue.add("a")
+
+        assert queue.depth == 0
+        queue.add("a", now=True)
+        assert queue.depth == 1
+
+    runs(test)
+
+
 def test_what_happens_meanwhile_is_looked_at_once_more() -> None:
     async def test(queue: Queue[str]) -> None:
         queue.add("a")
