@@ -18,6 +18,7 @@ HEADER = "Written by npa; changes made here are overwritten"
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _PAIR = re.compile(r'\s*([A-Za-z][A-Za-z0-9_.]*)\s*=\s*(?:"([^"]*)"|([^\s"]\S*))(?=\s|$)')
 _INCLUDE = re.compile(r"\s*include\s+(\S+)\s*", re.IGNORECASE)
+_TRAP = re.compile(r'["#\\]')
 _TRAPS = {'"': "a double quote", "#": "`#`, which starts a comment", "\\": "a backslash"}
 
 
@@ -41,8 +42,7 @@ class Line:
 
     def __post_init__(self) -> None:
         for key, value in self.pairs:
-            check_key(key)
-            check_value(key, value)
+            _check(key, value)
         _refuse_unprintable("comment", self.comment)
         check_value("include", self.include)
 
@@ -92,9 +92,17 @@ def check_key(key: str) -> None:
 def check_value(key: str, value: str) -> None:
     """Refuse a value that Slurm would read as something else."""
     _refuse_unprintable(key, value)
+    if _TRAP.search(value) is None:
+        return
     for character in value:
         if character in _TRAPS:
             raise ConfError(key, character, f"value {value!r} contains {_TRAPS[character]}")
+
+
+@lru_cache(maxsize=8192)  # clusters have most lines in common
+def _check(key: str, value: str) -> None:
+    check_key(key)
+    check_value(key, value)
 
 
 def text(lines: Iterable[Line]) -> str:
@@ -162,6 +170,8 @@ def _quoted(value: str) -> str:
 
 
 def _refuse_unprintable(key: str, value: str) -> None:
+    if value.isprintable():
+        return
     for character in value:
         if not character.isprintable():
             raise ConfError(key, character, f"value {value!r} contains the control character {character!r}")
