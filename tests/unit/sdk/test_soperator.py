@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,10 @@ def test_public_names_are_sorted_and_there() -> None:
     for module in (npa, soperator):
         assert list(module.__all__) == sorted(module.__all__)
         assert all(hasattr(module, name) for name in module.__all__)
+
+
+def test_the_types_are_there_for_whoever_checks_theirs() -> None:
+    assert resources.files("npa").joinpath("py.typed").is_file()
 
 
 def test_the_classes_are_the_spec_s_own() -> None:
