@@ -1,23 +1,28 @@
-"""The verb that gives a cluster on this machine a new key."""
+"""The verb that gives a cluster a new key."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from npa import api
+from npa.api import places
 from npa.targets.base import Listener, Options
-from npa.targets.local import rotate
-from npa.targets.local.rotate import KeyName
-from npa.targets.local.target import LocalTarget
 
 if TYPE_CHECKING:
     from npa.health.assess import Report
     from npa.plan.model import Plan
 
+KeyName = Literal["auth", "jwt"]
+
 
 def plan(name: str, key: KeyName, *, options: Options | None = None) -> Plan:
     """Return the steps, naming the jobs that would end; changes nothing."""
-    return LocalTarget.here().plan_rotation(name, rotate.KEYS[key], options or Options())
+    chosen = options or Options()
+    if places.where(name) == "kubernetes":
+        return places.kubernetes().plan_rotation(name, key, chosen)
+    from npa.targets.local import rotate
+
+    return places.local().plan_rotation(name, rotate.KEYS[key], chosen)
 
 
 def apply(
@@ -37,5 +42,10 @@ def apply(
     chosen = options or Options()
     agreed = shown or plan(name, key, options=chosen)
     guard.check(agreed, hint=guard.DESTROY_HINT)
-    LocalTarget.here().rotate(name, rotate.KEYS[key], agreed, chosen, heard)
+    if places.where(name) == "kubernetes":
+        places.kubernetes().rotate(name, key, agreed, chosen, heard)
+    else:
+        from npa.targets.local import rotate
+
+        places.local().rotate(name, rotate.KEYS[key], agreed, chosen, heard)
     return api.status(name)

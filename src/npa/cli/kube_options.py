@@ -62,6 +62,18 @@ Cgroup = Annotated[
     Literal["v1", "v2"] | None,
     typer.Option("--cgroup-version", help="Kubernetes: of the nodes [v2]."),
 ]
+WorkerCpu = Annotated[
+    str | None,
+    typer.Option(
+        "--worker-cpu",
+        metavar="CPUS",
+        help="Kubernetes: of a worker's pod, as in 500m, where machines are smaller than the spec's.",
+    ),
+]
+WorkerMemory = Annotated[
+    str | None,
+    typer.Option("--worker-memory", metavar="SIZE", help="Kubernetes: likewise its memory, as in 1Gi."),
+]
 Operator = Annotated[
     bool,
     typer.Option("--operator/--no-operator", help="Kubernetes: install the operator where there is none."),
@@ -82,6 +94,8 @@ _FIELDS = {
     "jail_path": "jail_path",
     "login_service": "service",
     "cgroup_version": "cgroup",
+    "worker_cpu": "worker_cpu",
+    "worker_memory": "worker_memory",
     "operator": "with_operator",
 }
 

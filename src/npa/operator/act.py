@@ -15,12 +15,12 @@ from npa.operator import secret_data, status
 from npa.operator.notices import Notices
 from npa.operator.runtime.metrics import Metrics
 from npa.operator.slurm_poll import Cluster, Slurm
-from npa.reconcile import powerstate, removable
+from npa.reconcile import powerstate, removable, rotation
 from npa.reconcile.decision import (
     Decision,
     Deletion,
     Drain,
-    NewSecret,
+    KeyChange,
     Notice,
     PowerDown,
     PowerUp,
@@ -31,9 +31,10 @@ from npa.reconcile.decision import (
 )
 from npa.reconcile.settings import Settings
 from npa.render.kube import names
-from npa.render.objects import POD, Kind, Object, name_of
+from npa.render.objects import POD, SECRET, Kind, Object, name_of
 from npa.slurm import drains, lookup
 from npa.slurm.lookup import Found, Unknown
+from npa.tools.kube import kind_of
 from npa.tools.kube_api import KubeApi
 
 _LOG = logging.getLogger(__name__)
@@ -84,19 +85,29 @@ class Act:
 
     async def do(self, target: Target, decision: Decision) -> bool:
         """Do it all; True where anything was written."""
-        for new in decision.secrets:
-            await self._secret(new)
+        await _together(self._create(secret_data.fill(new)) for new in decision.secrets)
+        for change in decision.keys:
+            await self._key(change)
         for action in decision.slurm:
             self._fence()
             await self._tell(target.cluster, action)
         await _together(self._create(wanted) for wanted in decision.create)
         for wanted in decision.apply:
             await self._apply(wanted)
+        for wanted in decision.merge:
+            await self._merge(wanted)
         await _together(self._delete(target.cluster, each) for each in decision.delete)
         wrote = await self._status(target, decision)
         wrote |= target.found is not None and await self.tell(target.found, *decision.notices)
-        counted = (decision.secrets, decision.slurm, decision.create, decision.apply, decision.delete)
-        return wrote or any(counted)
+        counted = (
+            decision.secrets,
+            decision.keys,
+            decision.slurm,
+            decision.create,
+            decision.apply,
+            decision.merge,
+        )
+        return wrote or any((*counted, decision.delete))
 
     async def failed(self, target: Target, reason: str, message: str, now: Any) -> None:
         """Say on an object that looking at it fails."""
@@ -106,10 +117,23 @@ class Act:
         if wanted is not None:
             await self._write_status(target, target.found, wanted)
 
-    async def _secret(self, new: NewSecret) -> None:
+    async def _key(self, change: KeyChange) -> None:
+        """Change a key, in one write of what was seen, and where none is left who has read another one."""
+        if change.cluster:
+            selector = f"app.kubernetes.io/instance={change.cluster}"
+            pods = await self._api.list(POD, change.namespace, selector)
+            left = [name_of(pod) for pod in pods.items if rotation.reads(pod)]
+            if left:
+                raise UnknownError(f"the key stays as it is: {left[0]} is there")
+        found = await self._api.get(SECRET, change.secret, change.namespace)
+        if not isinstance(found, Found):
+            raise UnknownError(f"Secret {change.secret} could not be read")
+        data = secret_data.change(change, found.value.get("data") or {})
+        metadata = {"resourceVersion": change.resource_version, "annotations": dict(change.annotations)}
         self._fence()
-        filled = await asyncio.to_thread(secret_data.fill, new)  # an RSA key takes a while
-        await self._create(filled)
+        self._metrics.writes.labels(SECRET.kind, "patch").inc()
+        body = {"metadata": metadata, "data": data}
+        self._keep(await self._api.patch(SECRET, change.secret, change.namespace, body))
 
     async def _create(self, wanted: Object) -> None:
         self._fence()
@@ -122,6 +146,12 @@ class Act:
         self._fence()
         self._count(wanted, "apply")
         self._keep(await self._api.apply(wanted))
+
+    async def _merge(self, wanted: Object) -> None:
+        self._fence()
+        self._count(wanted, "patch")
+        namespace = str(wanted["metadata"].get("namespace") or "")
+        self._keep(await self._api.patch(kind_of(wanted), name_of(wanted), namespace, wanted))
 
     async def _delete(self, cluster: Cluster, deletion: Deletion) -> None:
         self._fence()
@@ -162,8 +192,9 @@ class Act:
                 await self._update(cluster, action.node, "POWER_UP")
             case PowerDown():
                 view = await self._slurm.node(cluster, action.node)
-                if powerstate.may_return(_one(view.nodes, action.node)):
-                    await self._update(cluster, action.node, "POWER_DOWN_FORCE", action.reason)
+                if powerstate.may_return(_one(view.nodes, action.node), action):
+                    state = "POWER_DOWN" if action.booted else "POWER_DOWN_FORCE"
+                    await self._update(cluster, action.node, state, action.reason)
 
     async def _hurry(self, cluster: Cluster, digest: str) -> None:
         """Have the kubelet bring a ConfigMap's files now: it looks when a pod changes, else once a minute."""

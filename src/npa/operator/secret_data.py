@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import secrets
 import string
+from collections.abc import Mapping
 from typing import Any
 
-from npa.reconcile.decision import NewSecret
+from npa.reconcile.decision import KeyChange, NewSecret
 
+BEFORE = ".before"  # after an entry's name: the key that the one there replaces
 _LETTERS = string.ascii_letters + string.digits
 
 
@@ -22,19 +24,38 @@ def fill(new: NewSecret) -> dict[str, Any]:
     return {**new.wanted, "data": {**held, **encoded}}
 
 
+def change(change: KeyChange, held: Mapping[str, str]) -> dict[str, str | None]:
+    """Return what becomes of a Secret's data, of which None is removed."""
+    before = f"{change.entry}{BEFORE}"
+    old = held.get(before, held[change.entry])
+    match change.how:
+        case "replace":
+            new = base64.b64encode(secrets.token_bytes(change.size)).decode()
+            return {change.entry: new, before: old}
+        case "restore":
+            return {change.entry: old, before: None}
+        case "settle":
+            return {before: None}
+        case "mark":
+            return {}
+
+
 def _password(length: int) -> str:
     return "".join(secrets.choice(_LETTERS) for _ in range(length))
 
 
 def _host_keys() -> dict[str, bytes]:
-    """Return a host key of each type, as ssh-keygen would write it, with its public half."""
-    from cryptography.hazmat.primitives import serialization as form
-    from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+    """Return a host key of each type, as ssh-keygen would write it, with its public half.
 
-    made: dict[str, ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey | rsa.RSAPrivateKey] = {
+    None is of RSA: clients have known one of the others since OpenSSH 5.7 (2011), and making such a key takes
+    more time than all else that is done for a new cluster.
+    """
+    from cryptography.hazmat.primitives import serialization as form
+    from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+
+    made: dict[str, ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey] = {
         "ecdsa": ec.generate_private_key(ec.SECP256R1()),
         "ed25519": ed25519.Ed25519PrivateKey.generate(),
-        "rsa": rsa.generate_private_key(public_exponent=65537, key_size=3072),
     }
     data = {}
     for kind, key in made.items():

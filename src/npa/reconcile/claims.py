@@ -48,9 +48,10 @@ def _grown(world: World, wanted: Object) -> Iterator[Object]:
         each["metadata"]["name"]: dig(each, "spec", "resources", "requests", "storage")
         for each in dig(wanted, "spec", "volumeClaimTemplates") or ()
     }
-    for (kind, name), claim in sorted(world.objects.items()):
+    for claim in world.of_kind(CLAIM.kind) if sizes else ():
+        name = name_of(claim)
         volume, _, pod = name.partition("-")
-        if kind != CLAIM.kind or volume not in sizes or pod.rpartition("-")[0] != name_of(wanted):
+        if volume not in sizes or pod.rpartition("-")[0] != name_of(wanted):
             continue
         have = dig(claim, "spec", "resources", "requests", "storage")
         if have is not None and quantity.amount(sizes[volume]) > quantity.amount(have):

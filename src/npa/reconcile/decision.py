@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from npa.render.objects import Kind, Object
@@ -48,11 +48,13 @@ class PowerUp:
 class PowerDown:
     """`scontrol update nodename=NODE state=power_down_force reason=REASON`: it goes back to its pool.
 
-    Jobs that wait for the node to boot are put back in the queue.
+    Jobs that wait for the node to boot are put back in the queue. One that has booted goes with
+    `power_down`, not before no job runs on it.
     """
 
     node: str
     reason: str
+    booted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,28 @@ class NewSecret:
     wanted: Object  # without data; created, never updated
     random: tuple[tuple[str, int], ...] = ()  # key -> so many random bytes
     passwords: tuple[tuple[str, int], ...] = ()  # key -> so many random letters and digits
-    ssh_host_keys: bool = False  # ssh_host_{ecdsa,ed25519,rsa}_key, and .pub of each
+    ssh_host_keys: bool = False  # ssh_host_{ecdsa,ed25519}_key, and .pub of each
+
+
+NewKey = Literal["replace", "restore", "settle", "mark"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyChange:
+    """A change of a Secret with a key, in one write of the version that was seen.
+
+    `replace` puts random bytes in the place of the key, which is kept beside them; `restore` takes it back,
+    `settle` drops it, and `mark` writes annotations alone.
+    """
+
+    how: NewKey
+    namespace: str
+    secret: str
+    entry: str  # of its data
+    size: int  # bytes
+    resource_version: str
+    annotations: tuple[tuple[str, str | None], ...]  # None: removed
+    cluster: str = ""  # of which no daemon may run, as the API itself says right before; empty: any may
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +131,11 @@ class Decision:
     """
 
     secrets: tuple[NewSecret, ...] = ()
+    keys: tuple[KeyChange, ...] = ()
     slurm: tuple[SlurmAction, ...] = ()
     create: tuple[Object, ...] = ()  # made if absent; what is there stays as it is (worker pods)
     apply: tuple[Object, ...] = ()  # server-side apply, forced, field manager `npa`
+    merge: tuple[Object, ...] = ()  # merge patch of exactly the version that was seen: lists as a whole
     delete: tuple[Deletion, ...] = ()
     status: dict[str, Any] | None = None  # the whole wanted status where it differs
     notices: tuple[Notice, ...] = ()
@@ -119,5 +144,10 @@ class Decision:
     @property
     def settled(self) -> bool:
         """Whether nothing would be written anywhere."""
-        written = (self.secrets, self.slurm, self.create, self.apply, self.delete, self.notices)
-        return not any(written) and self.status is None
+        written = (self.secrets, self.keys, self.slurm, self.create, self.apply, self.merge, self.delete)
+        return not any((*written, self.notices)) and self.status is None
+
+    @property
+    def only_says(self) -> bool:
+        """Whether nothing would be written but what is said of the object."""
+        return not self.settled and replace(self, status=None, notices=()).settled

@@ -16,6 +16,7 @@ from npa.reconcile import (
     powerstate,
     removable,
     rollout,
+    rotation,
 )
 from npa.reconcile.decision import Decision, Deletion, Notice
 from npa.reconcile.nodeset_workers import Worker
@@ -65,7 +66,7 @@ class _Pass:
         self.cluster = world.cluster
         self.place = place(self.cluster, nodeset.namespace, nodeset.spec.slurmd.image.reference, settings)
         self.template = worker.template(nodeset, self.place)
-        self.why_leaving = maintenance.leaving(self.cluster, found)
+        self.why_leaving = maintenance.leaving(self.cluster, found) or rotation.leaving(world)
 
     def decide(self) -> Decision:
         """Return the next move."""
@@ -78,6 +79,7 @@ class _Pass:
         allowed, trouble = self._allowed()
         trouble = trouble or self._held()
         due = {each.node: each.due(settings) for each in failed}
+        due = powerstate.together(world, due, settings) if self.nodeset.spec.ephemeral_nodes else due
         announced = nodeset_status.published(self.found)
         seen = Seen(
             world,
@@ -88,7 +90,7 @@ class _Pass:
             due,
             announced,
             trouble,
-            maintenance.ends_jobs(self.cluster, self.found),
+            maintenance.ends_jobs(self.cluster, self.found) or rotation.ends_jobs(world),
             self.nodeset.spec.ephemeral_nodes,
         )
         moves = rollout.moves(seen)
@@ -208,7 +210,7 @@ def _leave(world: World, name: str, settings: Settings) -> Decision:
     slurm = removable.answer(world.slurm, world.now, settings)
     workers = nodeset_workers.gather(world, name, (), "", slurm, settings)
     why = maintenance.leaving(world.cluster, None)
-    end_jobs = maintenance.ends_jobs(world.cluster)
+    end_jobs = maintenance.ends_jobs(world.cluster) or rotation.ends_jobs(world)
     moves = rollout.moves(Seen(world, workers, slurm, 0, why, {}, None, end_jobs=end_jobs))
     kept = {each.ordinal for each in workers}
     claims = _claims(
@@ -243,9 +245,9 @@ def _pods(remove: Iterable[tuple[Worker, Verdict]]) -> Iterator[Deletion]:
 
 
 def _claims(world: World, nodeset: str, gone: Any) -> Iterator[Deletion]:
-    for (kind, _), claim in sorted(world.objects.items()):
+    for claim in world.of_kind(CLAIM.kind):
         metadata = dig(claim, "metadata") or {}
-        if kind != CLAIM.kind or dig(metadata, "labels", names.NODE_SET) != nodeset:
+        if dig(metadata, "labels", names.NODE_SET) != nodeset:
             continue
         ordinal = dig(metadata, "labels", names.ORDINAL)
         if metadata.get("deletionTimestamp") or not str(ordinal or "").isdecimal():

@@ -50,7 +50,7 @@ def failures(
 
     An ephemeral worker that does not start is let go of, and asked for again: it is remembered all the same.
     """
-    before = {each.node: each for each in map(_failure, _rows(nodeset, "failures")) if each is not None}
+    before = {each.node: each for each in remembered(nodeset)}
     elastic = dig(nodeset, "spec", "ephemeralNodes") is True
     by_name = {each.name: each for each in workers}
     found = []
@@ -65,6 +65,11 @@ def failures(
             lasts = not wanted or (worker is not None and worker.ready)
             found += [] if lasts and now > known.due(settings) + settings.retry_most else [known]
     return tuple(found)
+
+
+def remembered(nodeset: Object) -> tuple[Failure, ...]:
+    """Return the workers whose pods ended, as a set's status says."""
+    return tuple(each for each in map(_failure, _rows(nodeset, "failures")) if each is not None)
 
 
 def render(

@@ -6,11 +6,19 @@ same; and no pod of a cluster needs rights in Kubernetes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from npa.cluster import names as node_names
-from npa.reconcile import conditions, maintenance, nodeset_ordinals, nodeset_workers, removable
+from npa.reconcile import (
+    conditions,
+    maintenance,
+    nodeset_ordinals,
+    nodeset_status,
+    nodeset_workers,
+    removable,
+    rotation,
+)
 from npa.reconcile.conditions import Condition
 from npa.reconcile.decision import Decision, Deletion, Notice, PowerDown, PowerUp, SlurmAction
 from npa.reconcile.removable import Answer
@@ -20,7 +28,7 @@ from npa.render.kube import names, worker
 from npa.render.objects import POWER_STATE, Object, dig, name_of
 from npa.slurm import hostlist, reasons
 from npa.slurm.lookup import Found, Lookup
-from npa.slurm.replies import SlurmNodeReply
+from npa.slurm.replies import SlurmJobReply, SlurmNodeReply
 
 _ON = frozenset({"POWERING_UP", "POWER_UP"})
 _OFF = frozenset({"POWERED_DOWN", "POWERING_DOWN", "POWER_DOWN"})
@@ -52,12 +60,32 @@ def last(world: World, nodeset: Object) -> Deletion | None:
     return Deletion(POWER_STATE, str(metadata.get("namespace") or ""), name_of(found), str(metadata["uid"]))
 
 
-def may_return(observed: Lookup[SlurmNodeReply]) -> bool:
-    """Say whether a worker may go back to its pool: it still has not started, and nobody drained it."""
+def may_return(observed: Lookup[SlurmNodeReply], action: PowerDown) -> bool:
+    """Say whether a worker may go back to its pool: nobody drained it, and it still has not started, unless
+    its jobs are to end first.
+    """
     if not isinstance(observed, Found):
         return False
     state = observed.value.state
-    return "DRAIN" not in state.flags and (state.base == "DOWN" or bool(state.flags & _ON))
+    if "DRAIN" in state.flags:
+        return False
+    if action.booted:
+        return not state.unknown and not state.flags & _OFF
+    return state.base == "DOWN" or bool(state.flags & _ON)
+
+
+def together(world: World, due: Mapping[str, float], settings: Settings) -> dict[str, float]:
+    """Return from when on workers may start: those of one job not before all of them may."""
+    every = {
+        each.node: each.due(settings) for found in world.nodesets for each in nodeset_status.remembered(found)
+    }
+    every |= due
+    held = dict(due)
+    for job in world.slurm.jobs.value if every and isinstance(world.slurm.jobs, Found) else ():
+        last = max((every[each] for each in job.nodes if each in every), default=0.0)
+        for name in job.nodes if last > world.now and "CONFIGURING" in job.state.flags else ():
+            held[name] = max(held.get(name, 0.0), last)
+    return held
 
 
 def decide(world: World, name: str, settings: Settings) -> Decision:
@@ -66,7 +94,7 @@ def decide(world: World, name: str, settings: Settings) -> Decision:
     nodeset = next((each for each in world.nodesets if name_of(each) == name), None)
     if found is None or nodeset is None or not dig(nodeset, "spec", "ephemeralNodes"):
         return Decision()
-    if world.cluster is None or maintenance.leaving(world.cluster, nodeset):
+    if world.cluster is None or maintenance.leaving(world.cluster, nodeset) or rotation.leaving(world):
         return Decision()  # none of its workers starts, whatever Slurm waits for
     if "Pod" in world.unread:
         return Decision(again_in=settings.poll)
@@ -79,14 +107,15 @@ def decide(world: World, name: str, settings: Settings) -> Decision:
         if worker.name_of(name, each) not in failed
         and _runs(world, name, each, slurm, found, settings, before)
     }
-    actions = tuple(_actions(name, found, before, slurm, failed))
+    actions = tuple(_actions(name, found, before, slurm, failed, _beside(world, slurm, failed)))
     changed = active != before
     known = all(worker.name_of(name, each) in slurm.nodes for each in before)
     asked = bool(dig(found, "status", "observedGeneration")) or known
     status = _status(found, sorted(active), failed, world.now, asked=asked)
     return Decision(
         slurm=actions,
-        apply=(_rendered(world, nodeset, sorted(active)),) if changed else (),
+        # no server-side apply: it would keep the workers of a list that somebody else wrote, too
+        merge=(_changed(found, _rendered(world, nodeset, sorted(active))),) if changed else (),
         status=status,
         notices=tuple(_notices(name, before, active, failed)),
         again_in=settings.orphan_grace / 4 if _may_change(active, name, slurm) else None,
@@ -129,17 +158,38 @@ def _failed(world: World, nodeset: str, slurm: Answer, found: Object) -> dict[st
         why = _failure(node, world.find("Pod", name)) if node is not None else ""
         if why:
             failed[name] = why
-    beside = dict(failed)
+    others = dict(failed)
+    for _, node, why in _lost(world, slurm, failed):
+        if node.state.flags & _ON and "DRAIN" not in node.state.flags:
+            others.setdefault(node.name, why)
+    return others
+
+
+def _beside(world: World, slurm: Answer, failed: Mapping[str, str]) -> dict[str, str]:
+    """Return the workers that started for a job which does not get all of its own, and why they go.
+
+    Others may have a job there by now; those that were there before the job stay.
+    """
+    found: dict[str, str] = {}
+    for job, node, why in _lost(world, slurm, failed):
+        started, since = node.slurmd_start_time, job.started_at
+        booted = started is not None and since is not None and started >= since
+        if booted and not node.state.flags & (_ON | _OFF | {"DRAIN"}):
+            found[node.name] = why
+    return found
+
+
+def _lost(
+    world: World, slurm: Answer, failed: Mapping[str, str]
+) -> Iterator[tuple[SlurmJobReply, SlurmNodeReply, str]]:
+    """Yield the ephemeral workers of jobs that have one which did not start; static ones stay as they are."""
     elastic = {name_of(each) for each in world.nodesets if dig(each, "spec", "ephemeralNodes")}
     for job in world.slurm.jobs.value if failed and isinstance(world.slurm.jobs, Found) else ():
-        lost = [each for each in job.nodes if each in failed]
+        lost = next((each for each in job.nodes if each in failed), "")
         for name in job.nodes if lost and "CONFIGURING" in job.state.flags else ():
             node = slurm.nodes.get(name)
-            if node_names.owner(name, elastic) is None:
-                continue  # a static worker stays as it is
-            if node is not None and node.state.flags & _ON and "DRAIN" not in node.state.flags:
-                beside.setdefault(name, f"{lost[0]} did not start for the same job")
-    return beside
+            if node is not None and node_names.owner(name, elastic) is not None:
+                yield job, node, f"{lost} did not start for the same job"
 
 
 def _failure(node: SlurmNodeReply, pod: Object | None) -> str:
@@ -154,8 +204,16 @@ def _failure(node: SlurmNodeReply, pod: Object | None) -> str:
 
 
 def _actions(
-    nodeset: str, state: Object, before: frozenset[int], slurm: Answer, failed: dict[str, str]
+    nodeset: str,
+    state: Object,
+    before: frozenset[int],
+    slurm: Answer,
+    failed: dict[str, str],
+    beside: dict[str, str],
 ) -> Iterator[SlurmAction]:
+    # first those that booted: the job's end is what takes it off the list of those that tell whom it had
+    for name, why in sorted(beside.items()):
+        yield PowerDown(name, reasons.leaving(f"goes with its job's others: {why}"), booted=True)
     for name, why in sorted(failed.items()):
         yield PowerDown(name, reasons.leaving(f"could not be started: {why}"))
     if dig(state, "status", "observedGeneration") or slurm.refused:
@@ -192,6 +250,12 @@ def _rendered(world: World, nodeset: Object, active: list[int]) -> Object:
         ],
     }
     return found
+
+
+def _changed(found: Object, wanted: Object) -> Object:
+    """Return what is wanted, of the version that was seen and of no other."""
+    seen = {"resourceVersion": dig(found, "metadata", "resourceVersion")}
+    return {**wanted, "metadata": {**wanted["metadata"], **seen}}
 
 
 def _status(

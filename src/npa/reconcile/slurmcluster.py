@@ -11,7 +11,14 @@ from npa.crds import rules
 from npa.crds import slurmcluster as crd
 from npa.crds.slurmcluster import SlurmCluster
 from npa.errors import Problem, SpecError
-from npa.reconcile import deletion, jail, slurmcluster_config, slurmcluster_parts, slurmcluster_status
+from npa.reconcile import (
+    deletion,
+    jail,
+    rotation,
+    slurmcluster_config,
+    slurmcluster_parts,
+    slurmcluster_status,
+)
 from npa.reconcile.conditions import Condition, some
 from npa.reconcile.decision import Decision, NewSecret
 from npa.reconcile.jail import Jail
@@ -79,10 +86,13 @@ class _Pass:
         waits = [] if filled.again_in is None else [filled.again_in]
         if configured.waits or parts.waits or (status or {}).get("phase", "Available") != "Available":
             waits.append(self.settings.poll)
+        if rotation.goes_on(world):
+            waits.append(self.settings.poll)
         if self._names_others():
             waits.append(_LOOK)
         return Decision(
             secrets=tuple(self._secrets()),
+            keys=tuple(rotation.changes(world, parts.states)),
             slurm=configured.slurm,
             create=(*self._claims(), *filled.create),
             apply=(*self._held(), *differs.pending(readable, world.find)),

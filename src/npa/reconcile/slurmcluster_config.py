@@ -40,7 +40,7 @@ class Configured:
     config_map: Object | None = None  # to be delivered; None: what is there stays
     slurmdbd: str = ""  # slurmdbd.conf as it is to be; "" without accounting, or where it cannot be known
     slurm: tuple[SlurmAction, ...] = ()
-    delivered: str = ""  # digest of what the ConfigMap holds now
+    delivered: str = ""  # digest of what the ConfigMap holds once this pass is over
     waits: bool = False  # slurmctld has not taken yet what was delivered
 
 
@@ -85,7 +85,8 @@ def kept(world: World, valid: Condition) -> Configured:
 
 def _delivered(world: World, context: Context, there: Object | None, made: _Made) -> Configured:
     valid = Condition(VALID, "True", "Valid", f"files {made.files.digest}")
-    applied, actions = _applied(world, there)
+    # it is said once they are written: what is true then
+    applied, actions = _applied(world, made.files.digest)
     fresh = _digest(there) == made.files.digest
     return Configured(
         conditions=(valid, applied, _refs(made.resolved), *_places(made.resolved, made.plan)),
@@ -93,7 +94,7 @@ def _delivered(world: World, context: Context, there: Object | None, made: _Made
         slurmdbd=made.files.slurmdbd,
         # what is about to be replaced is not worth a reconfigure
         slurm=(*made.leaving.drain, *(actions if fresh else ())),
-        delivered=_digest(there),
+        delivered=made.files.digest,
         waits=not fresh or not applied.holds,
     )
 
@@ -178,15 +179,15 @@ def _invalid(reason: str, wrong: Sequence[str], there: Object | None) -> Conditi
 
 def _kept(world: World, there: Object | None, valid: Condition, *others: Condition) -> Configured:
     """Return that what is delivered stays, and that slurmctld is to run with that."""
-    applied, actions = _applied(world, there)
+    applied, actions = _applied(world, _digest(there))
     return Configured(
         (valid, applied, *others), slurm=actions, delivered=_digest(there), waits=not applied.holds
     )
 
 
-def _applied(world: World, there: Object | None) -> tuple[Condition, tuple[Reconfigure, ...]]:
+def _applied(world: World, delivered: str) -> tuple[Condition, tuple[Reconfigure, ...]]:
     """Say whether slurmctld runs with what was delivered, and what is to be done where it does not."""
-    delivered, runs = _digest(there), world.slurm.digest
+    runs = world.slurm.digest
     if not delivered:
         return Condition(APPLIED, "False", "NotDelivered", "there are no files yet"), ()
     match runs:

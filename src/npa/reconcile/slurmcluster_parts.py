@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from npa.errors import Problem
-from npa.reconcile import claims, maintenance, upgrades, workloads
+from npa.reconcile import claims, maintenance, rotation, upgrades, workloads
 from npa.reconcile.decision import Deletion
 from npa.reconcile.jail import Jail
 from npa.reconcile.slurmcluster_config import Configured
@@ -25,6 +25,7 @@ from npa.render.objects import (
     Kind,
     Object,
     dig,
+    name_of,
 )
 
 
@@ -44,7 +45,7 @@ def decide(
     world: World, context: Context, configured: Configured, filled: Jail, problems: list[Problem]
 ) -> Parts:
     """Return the components as they are to be now."""
-    down = maintenance.active(world.cluster or {})
+    down = maintenance.active(world.cluster or {}) or bool(rotation.leaving(world))
     leaving = _leaving(world) if down else ""
     goes = down and not leaving
     wanted = [*_accounting(world, context, configured, goes, problems)]
@@ -56,12 +57,13 @@ def decide(
     if SERVICE_MONITOR.crd not in world.absent_apis:
         wanted += monitors.render(context)
     wanted = [each for each in wanted if each["kind"] != DISRUPTION_BUDGET.kind or budgets]
+    wanted = [rotation.stamped(world, each) for each in wanted]
     turn = upgrades.ordered(world, context.name, wanted)
     return Parts(
         wanted=turn.wanted,
         waits=turn.waits,
         delete=tuple(_gone(world, context)),
-        states=dict(_states(world, context)),
+        states=dict(_states(_after(world, turn.wanted), context)),
         down=down,
         leaving=leaving,
     )
@@ -116,6 +118,12 @@ def _login(
         starts = (filled.populated.holds or begun) and (own is not None or not name)
         if each["kind"] != STATEFUL_SET.kind or starts:
             yield each
+
+
+def _after(world: World, wanted: Iterable[Object]) -> World:
+    """Return the world as it is once all of it is written, before anybody looks at it: when this is said."""
+    written = {(str(each["kind"]), name_of(each)): each for each in wanted}
+    return replace(world, objects={**written, **world.objects})
 
 
 def _states(world: World, context: Context) -> Iterator[tuple[str, State]]:

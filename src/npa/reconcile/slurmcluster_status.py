@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from npa.crds import ignored
-from npa.reconcile import conditions, deletion
+from npa.reconcile import conditions, deletion, rotation
 from npa.reconcile.conditions import Condition
 from npa.reconcile.decision import Decision, Notice
 from npa.reconcile.jail import Jail
@@ -25,7 +25,7 @@ _TYPES = {
     "exporter": "ExporterAvailable",
 }
 # what users are told of when it turns
-_TOLD = frozenset({VALID, "NodeSetRefsResolved", "JailPopulated", *_TYPES.values()})
+_TOLD = frozenset({VALID, "NodeSetRefsResolved", "JailPopulated", rotation.ROTATING, *_TYPES.values()})
 
 
 def decide(
@@ -42,6 +42,7 @@ def decide(
         *_components(context, parts),
         _ignored(found),
         *((deletion.running(world),) if deletion.refuses(found) else ()),
+        *rotation.condition(world),
     )
     login = parts.states.get("login")
     status: dict[str, Any] = {

@@ -18,7 +18,6 @@ HEADER = "Written by npa; changes made here are overwritten"
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _PAIR = re.compile(r'\s*([A-Za-z][A-Za-z0-9_.]*)\s*=\s*(?:"([^"]*)"|([^\s"]\S*))(?=\s|$)')
 _INCLUDE = re.compile(r"\s*include\s+(\S+)\s*", re.IGNORECASE)
-_TRAP = re.compile(r'["#\\]')
 _TRAPS = {'"': "a double quote", "#": "`#`, which starts a comment", "\\": "a backslash"}
 
 
@@ -92,7 +91,7 @@ def check_key(key: str) -> None:
 def check_value(key: str, value: str) -> None:
     """Refuse a value that Slurm would read as something else."""
     _refuse_unprintable(key, value)
-    if _TRAP.search(value) is None:
+    if _TRAPS.keys().isdisjoint(value):
         return
     for character in value:
         if character in _TRAPS:

@@ -21,13 +21,14 @@ READY = 120.0  # seconds for a cluster to come up
 
 
 class Cluster:
-    """One SlurmCluster with one NodeSet."""
+    """One SlurmCluster with a NodeSet, and more where they are asked for."""
 
     def __init__(self, place: Place, name: str, namespace: str, root_key: str) -> None:
         self.place, self.name, self.namespace = place, name, namespace
         self.nodeset = "cpu"
         self.spec = _spec(place, root_key)
         self.nodeset_spec = _nodeset(place, name)
+        self.others: dict[str, dict[str, Any]] = {}  # further NodeSets
 
     @property
     def controller(self) -> str:
@@ -44,9 +45,18 @@ class Cluster:
         done = self.place.bed.apply(
             NAMESPACE.object(self.namespace),
             SLURM_CLUSTER.object(self.name, self.namespace, spec=self.spec),
-            NODE_SET.object(self.nodeset, self.namespace, spec=self.nodeset_spec),
+            *(NODE_SET.object(name, self.namespace, spec=spec) for name, spec in self.nodesets().items()),
         )
         assert done.code == 0, str(done)
+
+    def nodesets(self) -> dict[str, dict[str, Any]]:
+        """Return what is wanted of each NodeSet, by name."""
+        return {self.nodeset: self.nodeset_spec, **self.others}
+
+    def add(self, **more: dict[str, Any]) -> None:
+        """Want further NodeSets, which differ from the first one by these fields."""
+        self.others |= {name: {**self.nodeset_spec, **spec} for name, spec in more.items()}
+        self.apply()
 
     def scale(self, replicas: int) -> None:
         """Want so many workers."""
@@ -101,6 +111,24 @@ class Cluster:
         """Return each worker's state; none where slurmctld cannot be asked."""
         told = self.exec(self.controller, "sinfo", "-aNho", "%N %T")
         return dict(line.split() for line in told.out.splitlines()) if told.code == 0 else {}
+
+    def off(self, nodeset: str) -> bool:
+        """Say whether slurmctld has all workers of a set switched off, or is about to."""
+        found = [state for name, state in self.states().items() if name.rpartition("-")[0] == nodeset]
+        return bool(found) and set(found) <= {"idle~", "idle%"}
+
+    def active(self, nodeset: str) -> list[int]:
+        """Return which workers of an ephemeral set are to run, as its power state says."""
+        found: list[int] = dig(self.listed("nodesetpowerstates")[nodeset], "spec", "activeNodes") or []
+        return found
+
+    def pods_of(self, *nodesets: str) -> set[str]:
+        """Return the pods of these sets' workers."""
+        return {name for name in self.listed("pods") if name.rpartition("-")[0] in nodesets}
+
+    def told(self) -> str:
+        """Return what the operator told in Events."""
+        return self.kubectl("get", "events", "-o", "jsonpath={.items[*].message}").out
 
     def await_workers(self, count: int) -> None:
         """Wait until so many workers, and no others, take jobs."""
@@ -165,6 +193,8 @@ def _spec(place: Place, root_key: str) -> dict[str, Any]:
         "k8sNodeFilters": [{"name": "all"}],
         "volumeSources": [{"name": "jail", **place.jail}] if place.jail else [],
         "populateJail": {**image, **anywhere},
+        # of ephemeral workers alone: soon gone, and soon given up
+        "slurmConfig": {"suspendTime": 5, "resumeTimeout": 30},
         "secrets": {},
         "slurmNodes": {
             "accounting": {"enabled": True, **anywhere, "slurmdbd": image},

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from tests.e2e.kube import bed
+from tests.e2e.kube import bed, cli
 from tests.e2e.kube.bed import Place
+from tests.e2e.kube.cli import Cli
 from tests.e2e.kube.cluster import Cluster, keys
 from tests.kube import operating
 
@@ -24,7 +26,8 @@ class Operator:
 
     def start(self) -> None:
         """Start it."""
-        options = ("--namespace", NAMESPACE, "--cgroup-version", self._place.cgroups, *OPTIONS)
+        watched = ("--namespace", NAMESPACE, "--namespace", cli.NAMESPACE)
+        options = (*watched, "--cgroup-version", self._place.cgroups, *OPTIONS)
         running = operating.process(self._place.bed.kubeconfig, self.log, *options)
         self.process = self._stack.enter_context(running)
 
@@ -62,6 +65,24 @@ def operator(place: Place) -> Iterator[Operator]:
 def key(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """Give a key pair of root's."""
     return keys(tmp_path_factory.mktemp("keys"))
+
+
+@pytest.fixture(scope="session")
+def npa(
+    place: Place, operator: Operator, key: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory
+) -> Cli:
+    """Give the command line, with records of its own."""
+    del operator
+    return Cli(place, tmp_path_factory.mktemp("npa"), key[1])
+
+
+@pytest.fixture(scope="session")
+def deploying(cluster: Cluster, npa: Cli) -> Iterator[subprocess.Popen[str]]:
+    """Give a deploy of another cluster that goes on beside other tests: it mostly waits."""
+    del cluster
+    with npa.begin("deploy", "-f", npa.spec(1), *npa.where, "--yes", "-o", "json") as running:
+        yield running
+        running.kill()
 
 
 @pytest.fixture(scope="session")

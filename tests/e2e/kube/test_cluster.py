@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+from tests.e2e.kube.cli import NAME, PATIENCE, Cli
 from tests.e2e.kube.cluster import Cluster
 from tests.e2e.kube.conftest import Operator
 
@@ -159,9 +160,76 @@ def test_an_operator_that_is_killed_goes_on_where_it_was(idle: Cluster, operator
     assert idle.job_state(job) == "RUNNING"
 
 
+def test_deployed_it_is_as_the_spec_says(deploying: subprocess.Popen[str], npa: Cli) -> None:
+    out, err = deploying.communicate(timeout=PATIENCE)
+    assert deploying.returncode == 0, f"{out}\n{err}\n{npa.story()}"
+
+    assert npa.document("plan", "-f", npa.spec(1), "--no-operator")["steps"] == []
+    report = npa.document("status", NAME)
+    assert (report["ok"], npa.phase()) == (True, "Available"), report
+
+
+def test_deployed_it_is_open_to_its_users(deploying: subprocess.Popen[str], npa: Cli) -> None:
+    assert deploying.returncode == 0
+
+    assert (
+        npa.good("exec", "small-0", "--root", "daemons", "--", "scontrol", "show", "hostnames", "a[1-2]")
+        == "a1\na2\n"
+    )
+    assert npa.good("exec", "login-0", "--", "sinfo", "-ho", "%n %c %t") == "small-0 4 idle\n"
+    # four tasks on a node of four CPUs, whatever the machine has
+    assert npa.good("ssh", "alice", "--", "srun", "-n4", "whoami").split() == ["alice"] * 4
+    assert "slurmd started" in npa.good("logs", "small-0", "--lines", "200")
+
+
+def test_its_new_key_is_known_to_all_who_are_in_it(deploying: subprocess.Popen[str], npa: Cli) -> None:
+    assert deploying.returncode == 0
+    before = npa.key()
+    npa.good("rotate", NAME, "--key", "auth", "--yes")
+    after = npa.key()
+
+    assert [*after] == [*before]  # the old one is not kept
+    assert after != before
+    assert npa.good("ssh", "alice", "--", "srun", "-n4", "whoami").split() == ["alice"] * 4
+
+
+def test_destroyed_nothing_is_left_of_it(deploying: subprocess.Popen[str], npa: Cli) -> None:
+    assert deploying.returncode == 0
+    npa.good("destroy", NAME, "--yes")
+
+    assert npa.left() == []
+    assert npa("status", NAME).code == 1
+
+
+def test_ephemeral_workers_are_there_only_for_their_job(idle: Cluster) -> None:
+    slurmd = idle.nodeset_spec["slurmd"]
+    huge = {**slurmd, "resources": {**slurmd["resources"], "cpu": "512"}}  # more than any machine has
+    elastic = {"ephemeralNodes": True, "initialNumberEphemeralNodes": 0}
+    idle.add(burst={**elastic, "replicas": 2}, never={**elastic, "replicas": 1, "slurmd": huge})
+    idle.await_(lambda: {"burst-0", "burst-1", "never-0"} <= set(idle.states()), "they are in Slurm")
+    assert not idle.pods_of("burst", "never")
+
+    lost = idle.ctl("sbatch --parsable -o /dev/null -w never-0 --wrap 'true'")
+    job = idle.ctl("sbatch --parsable -N2 -w 'burst-[0-1]' -o /home/burst --wrap 'srun hostname'")
+    idle.await_(lambda: idle.job_state(job) == "COMPLETED", f"job {job} ran on workers made for it")
+    ran = idle.on("one-login-0", "cat /mnt/jail/home/burst")
+    assert sorted(ran.split()) == ["burst-0", "burst-1"]
+    idle.await_(lambda: not idle.pods_of("burst"), "their pods are gone")
+
+    assert idle.active("burst") == []
+    assert idle.off("burst")
+
+    idle.await_(lambda: "never-0 goes back to its pool" in idle.told(), "it is told what did not start")
+    idle.await_(lambda: not idle.pods_of("never"), "the pod that could not start is gone")
+    idle.await_(lambda: idle.off("never"), "it can be asked for again")
+
+    assert idle.active("never") == []
+    assert idle.job_state(lost) == "PENDING"
+
+
 def test_deleted_it_leaves_nothing_but_its_data(cluster: Cluster) -> None:
-    for kind, name in (("nodesets", "cpu"), ("slurmclusters", "one")):
-        done = cluster.kubectl("delete", kind, name, "--wait=false")
+    for kind, names in (("nodesets", [*cluster.nodesets()]), ("slurmclusters", [cluster.name])):
+        done = cluster.kubectl("delete", kind, *names, "--wait=false")
         assert done.code == 0, str(done)
     kinds = ("pods", "statefulsets", "deployments", "jobs", "services", "configmaps")
 

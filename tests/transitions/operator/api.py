@@ -80,6 +80,15 @@ class Api:
             merged = _generation(merged)
         return self.put(merged)
 
+    def merge(self, obj: Object) -> None:
+        """Change exactly the version that was seen."""
+        there = self.get(str(obj["kind"]), name_of(obj))
+        if there is None or dig(there, "metadata", "resourceVersion") != dig(
+            obj, "metadata", "resourceVersion"
+        ):
+            raise KubeError(f"{obj['kind']} {name_of(obj)} is gone, or was changed", status=409)
+        self.apply(obj)
+
     def edit(self, kind: str, name: str, change: Callable[[dict[str, Any]], None]) -> None:
         """Change an object's spec or metadata as a person does."""
         there = self.get(kind, name)

@@ -9,8 +9,8 @@ from tests.transitions.operator import control_plane
 from tests.transitions.operator.process import CONFIG, Decide
 from tests.transitions.operator.schedule import CONTROLLERS
 
-from npa.reconcile import nodeset, nodeset_ordinals
-from npa.reconcile.decision import Decision, Deletion, Drain, Reconfigure, Resume
+from npa.reconcile import nodeset, nodeset_ordinals, powerstate
+from npa.reconcile.decision import Decision, Deletion, Drain, PowerDown, Reconfigure, Resume
 from npa.reconcile.settings import Settings
 from npa.reconcile.world import World
 from npa.render.kube import worker
@@ -18,7 +18,7 @@ from npa.render.objects import CONFIG_MAP, POD, dig, name_of
 from npa.slurm import hostlist
 from npa.slurm.lookup import Found
 from npa.slurm.replies import Rows
-from npa.slurm.states import NodeState
+from npa.slurm.states import JobState, NodeState
 
 
 def removes_what_it_drains(world: World, name: str, settings: Settings) -> Decision:
@@ -121,6 +121,23 @@ def checks_nothing(world: World, name: str, settings: Settings) -> Decision:
     decision = control_plane.decide(world, name, settings)
     unchecked = tuple({**each, "data": {**each["data"], "unchecked": "yes"}} for each in decision.apply)
     return replace(decision, apply=unchecked)
+
+
+def returns_only_who_failed(world: World, name: str, settings: Settings) -> Decision:
+    """Leaves those that started for the same job where they are."""
+    decision = powerstate.decide(world, name, settings)
+    kept = (
+        each for each in decision.slurm if not (isinstance(each, PowerDown) and "same job" in each.reason)
+    )
+    return replace(decision, slurm=tuple(kept))
+
+
+def starts_who_waits_for_others(world: World, name: str, settings: Settings) -> Decision:
+    """Starts those of a job whose other workers may not start yet."""
+    if isinstance(world.slurm.jobs, Found):
+        begun = tuple(replace(each, state=JobState("RUNNING")) for each in world.slurm.jobs.value)
+        world = replace(world, slurm=replace(world.slurm, jobs=Found(Rows(begun))))
+    return nodeset.decide(world, name, settings)
 
 
 def _with(controller: str, decide: Decide) -> Mapping[str, Decide]:

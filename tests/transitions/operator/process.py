@@ -10,11 +10,12 @@ from tests.transitions.operator.api import Api, Cache
 from tests.transitions.operator.slurmctld import Slurmctld
 
 from npa.errors import KubeError, NpaError, SlurmError
-from npa.reconcile import nodeset, powerstate, removable
+from npa.reconcile import nodeset, powerstate, removable, rotation
 from npa.reconcile.decision import (
     Decision,
     Deletion,
     Drain,
+    KeyChange,
     PowerDown,
     PowerUp,
     Reconfigure,
@@ -136,10 +137,14 @@ class Process:
             self._write(lambda action=action: self._tell(action))  # type: ignore[misc]
         for new in decision.secrets:
             self._write(lambda new=new: self.api.create(new.wanted))  # type: ignore[misc]
+        for change in decision.keys:
+            self._write(lambda change=change: self._key(change))  # type: ignore[misc]
         for wanted in decision.create:
             self._write(lambda wanted=wanted: self.api.create(wanted))  # type: ignore[misc]
         for wanted in decision.apply:
             self._write(lambda wanted=wanted: self.api.apply(wanted))  # type: ignore[misc]
+        for wanted in decision.merge:
+            self._write(lambda wanted=wanted: self.api.merge(wanted))  # type: ignore[misc]
         for each in decision.delete:
             self._write(lambda each=each: self._delete(each))  # type: ignore[misc]
         if decision.status is not None:
@@ -157,6 +162,17 @@ class Process:
             raise CrashError
         if self._happens(self.faults.deaf):
             raise KubeError("no answer")
+
+    def _key(self, change: KeyChange) -> None:
+        pods = self.api.of("Pod") if change.cluster and self.checks else []
+        if any(rotation.reads(pod) for pod in pods):
+            raise KubeError("somebody has read the key")
+        there = self.api.get("Secret", change.secret)
+        if there is None or dig(there, "metadata", "resourceVersion") != change.resource_version:
+            raise KubeError("the Secret is gone, or was changed", status=409)
+        said = {**(dig(there, "metadata", "annotations") or {}), **dict(change.annotations)}
+        kept = {key: value for key, value in said.items() if value is not None}
+        self.api.put({**there, "metadata": {**there["metadata"], "annotations": kept}})
 
     def _delete(self, deletion: Deletion) -> None:
         if deletion.worker:
@@ -193,8 +209,11 @@ class Process:
             case PowerUp():
                 self.slurm.power_up(action.node)
             case PowerDown():
-                if powerstate.may_return(self._one(action.node)):
+                if powerstate.may_return(self._one(action.node), action):
                     self._drains(action.node)
+                    if action.booted:
+                        self.slurm.power_down_idle(action.node, action.reason)
+                        return
                     if self.slurm.runs(action.node):
                         self.broken.say(f"a job was ended: of {action.node}")
                     self.slurm.power_down(action.node, action.reason)

@@ -32,11 +32,12 @@ class Node:
     asked: float = 0.0  # when it was to power up
     heard: float = 0.0
     idle_since: float = 0.0
+    raised_for: int = 0  # the job that it was last powered up for
 
     @property
     def usable(self) -> bool:
         """Whether a job may have it: one that is off is powered up for the job."""
-        return not self.down and not self.flags & {"DRAIN", "POWERING_DOWN", "NOT_RESPONDING"}
+        return not self.down and not self.flags & {"DRAIN", "POWER_DOWN", "POWERING_DOWN", "NOT_RESPONDING"}
 
 
 @dataclass
@@ -49,6 +50,7 @@ class Job:
     nodes: tuple[str, ...] = ()
     wants: tuple[str, ...] = ()
     begun: float | None = None
+    allocated: float = 0.0
 
 
 class Slurmctld:
@@ -110,6 +112,12 @@ class Slurmctld:
         node.flags = (node.flags - {"POWERING_UP", "POWERED_DOWN", "NOT_RESPONDING"}) | {"POWERING_DOWN"}
         node.down, node.reason, node.asked = False, reason, self.now
 
+    def power_down_idle(self, name: str, reason: str) -> None:
+        """Power a node down as soon as no job has it."""
+        node = self._known(name)
+        node.flags.add("POWER_DOWN")
+        node.reason = reason
+
     def reconfigure(self, names: Iterable[str], elastic: Iterable[str], digest: str) -> None:
         """Take files that name these nodes: whoever is not named any more is forgotten, with its jobs."""
         wanted, clouds = set(names), set(elastic)
@@ -165,6 +173,9 @@ class Slurmctld:
         elif "POWERING_DOWN" in node.flags:
             if self.now - node.asked > SUSPEND_TIMEOUT:
                 node.flags = (node.flags - {"POWERING_DOWN"}) | {"POWERED_DOWN"}
+        elif "POWER_DOWN" in node.flags and not self.busy(node.name):
+            node.flags = (node.flags - {"POWER_DOWN"}) | {"POWERING_DOWN"}
+            node.asked = self.now
         elif silent > SLURMD_TIMEOUT and not node.down:
             node.flags.add("NOT_RESPONDING")
             self._fail(node, "Not responding")
@@ -197,8 +208,10 @@ class Slurmctld:
         free = [name for name, node in sorted(self.nodes.items()) if node.usable and not self.busy(name)]
         free = [name for name in free if name in job.wants] if job.wants else free
         if len(free) >= job.size:
-            job.nodes = tuple(free[: job.size])
+            job.nodes, job.allocated = tuple(free[: job.size]), self.now
             for name in job.nodes:
+                if "POWERED_DOWN" in self.nodes[name].flags:
+                    self.nodes[name].raised_for = job.number
                 self.power_up(name)
 
     def _requeue(self, job: Job) -> None:
@@ -220,6 +233,7 @@ class Slurmctld:
     def _job(self, job: Job) -> SlurmJobReply:
         flags = frozenset({"CONFIGURING"}) if job.nodes and job.begun is None else frozenset[str]()
         state = JobState("RUNNING" if job.nodes else "PENDING", flags)
+        begun = datetime.fromtimestamp(job.allocated, UTC) if job.nodes else None
         return SlurmJobReply(
-            str(job.number), job.number, "alice", "job", state, nodes=job.nodes, wants=job.wants
+            str(job.number), job.number, "alice", "job", state, job.nodes, wants=job.wants, started_at=begun
         )

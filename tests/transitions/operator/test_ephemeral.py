@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import pytest
-from tests.transitions.operator.schedule import Simulation, node_set
+from tests.transitions.operator import mutants
+from tests.transitions.operator.process import Decide, Faults
+from tests.transitions.operator.schedule import CONTROLLERS, Simulation, node_set
 from tests.transitions.operator.test_cases import ask, idle, pods, settled, until
+from tests.transitions.operator.test_schedules import BATCH, FIRST, MANY
 
 from npa.reconcile import powerstate
 from npa.reconcile.decision import PowerDown
@@ -20,6 +26,90 @@ def elastic(replicas: int, initial: int = 0) -> Simulation:
     simulation.api.create(node_set("cpu", replicas, **more))
     until(simulation, lambda: len(simulation.slurm.nodes) == replicas and len(idle(simulation)) == initial)
     return simulation
+
+
+# seconds for which workers may run for a job before one of them turns out not to start: a pod's start and
+# end, and what the operator takes to see it
+VAIN = 30.0
+
+
+class Elastic(Simulation):
+    """A set of ephemeral workers some of which never start, and jobs that want several at once."""
+
+    def __init__(self, seed: int, controllers: Mapping[str, Decide] = CONTROLLERS) -> None:
+        super().__init__(seed, controllers)
+        self._vain: dict[str, float] = {}
+
+    def add_set(self) -> None:
+        more = {"ephemeralNodes": True, "initialNumberEphemeralNodes": self.rng.randint(0, 1)}
+        self.api.create(node_set(self.rng.choice(["burst", "surge"]), self.rng.randint(2, 5), **more))
+
+    def submit(self) -> None:
+        self.slurm.submit(self.rng.randint(2, 5), self.rng.uniform(5, 60))
+
+    def events(self) -> list[tuple[Callable[[Any], None], int]]:
+        usual = [each for each in super().events() if each[0] not in _OTHERWISE]
+        return [*usual, (Elastic.submit, 10), (Elastic.add_set, 2), (Simulation.fail_starts, 6)]
+
+    def settle(self) -> None:
+        """Wait in peace with those that still fail, and see who runs in vain; then let them start."""
+        self.operator.faults, self.slurm.up = Faults(), not self.down
+        self.machines.uncordon()
+        for _ in range(int(4 * VAIN) if self.machines.failing else 0):
+            self.wait(1.0)
+            self.round()
+            self._judge_together()
+        super().settle()
+
+    def _judge_together(self) -> None:
+        """Look for workers that run for a job which cannot have all of its own."""
+        raised: dict[int, set[str]] = {}
+        for node in self.slurm.nodes.values():
+            if not node.flags & {"POWERED_DOWN", "DRAIN"} and node.elastic:
+                raised.setdefault(node.raised_for, set()).add(node.name)
+        vain = {
+            name
+            for number, names in raised.items()
+            if (job := self.slurm.jobs.get(number)) is not None and job.begun is None
+            for name in names
+            if names & self.machines.failing and self.machines.alive(name)
+        }
+        self._vain = {name: self._vain.get(name, self.api.now) for name in vain}
+        for name, since in self._vain.items():
+            if self.api.now - since > VAIN:
+                self.broken.say(f"{name} runs for a job that does not get all of its workers")
+
+
+_OTHERWISE = (Simulation.submit, Simulation.add_set, Simulation.fail_starts, Simulation.switch)
+
+
+def in_vain(seed: int, controllers: Mapping[str, Decide] = CONTROLLERS) -> list[str]:
+    simulation = Elastic(seed, controllers)
+    simulation.run(80)
+    return [f"schedule {seed}: {each}" for each in simulation.broken.found]
+
+
+def test_a_job_has_all_of_its_workers_or_none() -> None:
+    assert [each for seed in range(30) for each in in_vain(seed)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(FIRST, FIRST + MANY // 4, BATCH // 4))
+def test_a_job_has_all_of_its_workers_or_none_on_many_schedules(first: int) -> None:
+    assert [each for seed in range(first, first + BATCH // 4) for each in in_vain(seed)] == []
+
+
+@pytest.mark.parametrize(
+    ("controller", "decide"),
+    [
+        pytest.param("powerstate", mutants.returns_only_who_failed, id="returns only who failed"),
+        pytest.param("nodeset", mutants.starts_who_waits_for_others, id="starts who waits for others"),
+    ],
+)
+def test_workers_that_run_in_vain_are_seen(controller: str, decide: Decide) -> None:
+    found = (each for seed in range(60) for each in in_vain(seed, {**CONTROLLERS, controller: decide}))
+
+    assert any("does not get all of its workers" in each for each in found)
 
 
 def active(simulation: Simulation) -> object:
@@ -133,7 +223,7 @@ def test_without_an_answer_nobody_is_switched_off() -> None:
 )
 def test_only_who_has_not_started_goes_back(observed: object, may: bool) -> None:
     assert isinstance(observed, Unknown | Absent | Found)
-    assert powerstate.may_return(observed) is may
+    assert powerstate.may_return(observed, PowerDown("n", "npa: x")) is may
 
 
 def test_in_maintenance_nobody_starts_whatever_slurm_waits_for() -> None:

@@ -85,6 +85,21 @@ def test_a_folder_takes_the_place_of_claims() -> None:
     assert made[1]["spec"]["slurmd"]["volumes"]["jail"]["hostPath"]["path"] == "/srv/jail"
 
 
+def test_workers_may_have_less_than_slurm_counts_with() -> None:
+    small = replace(PLACE, worker_cpu="250m", worker_memory="1Gi")
+    _, cluster, cpu, _ = asked.render(_cluster(), small)
+    worker = nodeset.parse(cpu).spec
+
+    assert worker.slurmd.resources == {"cpu": "250m", "memory": "1Gi"}
+    assert worker.node_config.static == "CPUs=4 RealMemory=16384"
+    assert asked.placed(cluster) == small
+
+
+def test_workers_with_gpus_are_as_the_spec_says() -> None:
+    with pytest.raises(RefusedError, match="pool gpu has GPUs"):
+        deployment.plan(_cluster(), replace(PLACE, worker_cpu="1"), There())
+
+
 def test_a_new_cluster_is_made_from_the_ground_up() -> None:
     plan = deployment.plan(_cluster(), PLACE, There(operator=("create Deployment npa-operator",)))
 

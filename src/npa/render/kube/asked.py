@@ -33,6 +33,14 @@ class Place:
     jail_path: str = ""  # a folder of the nodes instead of a claim: for one node, or a mount on all of them
     service: Service = "LoadBalancer"  # how the login nodes are reached
     cgroup: Literal["v1", "v2"] = "v2"  # of the nodes
+    # what a worker's pod gets where machines are smaller than the spec's; Slurm counts with the spec
+    worker_cpu: str = ""
+    worker_memory: str = ""
+
+    @property
+    def smaller(self) -> bool:
+        """Whether workers have less than the spec says."""
+        return bool(self.worker_cpu or self.worker_memory)
 
 
 def render(cluster: Cluster, place: Place) -> tuple[dict[str, Any], ...]:
@@ -172,9 +180,14 @@ def _policy(partition: Partition) -> Iterator[str]:
 
 def _nodeset(cluster: Cluster, pool: Pool, place: Place) -> dict[str, Any]:
     machine = pool.machine
-    resources: dict[str, Any] = {"cpu": str(machine.cpus), "memory": f"{machine.memory_mib}Mi"}
+    resources: dict[str, Any] = {
+        "cpu": place.worker_cpu or str(machine.cpus),
+        "memory": place.worker_memory or f"{machine.memory_mib}Mi",
+    }
     gpu: dict[str, Any] = {}
     config: dict[str, Any] = {}
+    if place.smaller:
+        config["static"] = f"CPUs={machine.cpus} RealMemory={machine.memory_mib}"
     if machine.gpus:
         resources["nvidia.com/gpu"] = str(machine.gpus)
         gpu = {"gpu": {"enabled": True}}

@@ -49,6 +49,7 @@ def resolve(
     ordered = sorted(nodesets, key=lambda each: each.name)
     pools = tuple(_pool(each, sizes.get(each.name, 0), problems) for each in ordered)
     said = {each.name: _pool_site(each, problems) for each in ordered}
+    twin = any(_claims_more(pool, said[pool.name]) for pool in pools)
     pools = tuple(_agreeing(pool, said[pool.name]) for pool in pools)
     partitions = tuple(_partitions(context, problems))
     spec, cluster = context.spec, _cluster(context, pools)
@@ -67,7 +68,7 @@ def resolve(
         cgroup_conf=spec.custom_cgroup_config,
     )
     cgroup = context.cgroup or spec.cgroup_version
-    runtime = Runtime("none" if cgroup == "none" else "v1" if cgroup == "v1" else "v2", site=site)
+    runtime = Runtime("none" if cgroup == "none" else "v1" if cgroup == "v1" else "v2", twin=twin, site=site)
     return Resolved(cluster, runtime, tuple(_dropped(partitions, pools)))
 
 
@@ -185,6 +186,13 @@ def _cpus(said: Mapping[str, str]) -> int:
 
     sockets = count("sockets") if "sockets" in said else count("boards") * count("socketsperboard")
     return max(1, sockets * count("corespersocket") * count("threadspercore"))
+
+
+def _claims_more(pool: Pool, site: PoolSite) -> bool:
+    """Say whether a user's own lines give nodes more than their pods have: slurmd takes their word for it."""
+    said = {key.lower(): value for key, value in site.settings}
+    has = {"cpus": pool.machine.cpus, "realmemory": pool.machine.memory_mib}
+    return any((text := said.get(key, "")).isdecimal() and int(text) > count for key, count in has.items())
 
 
 def _agreeing(pool: Pool, site: PoolSite) -> Pool:

@@ -27,6 +27,7 @@ _ABOUT = {
     SLURM_CLUSTER.kind: "slurmctld, logins, accounting, REST",
     NODE_SET.kind: "workers",
 }
+_TAKEN = ("ConfigurationValid", "Accepted")
 NOTE = "jobs on nodes that go away are waited for by the operator, which ends none"
 
 
@@ -59,6 +60,7 @@ def plan(cluster: Cluster, place: Place, there: There) -> Plan:
         )
     changes = diff.diff(before, cluster)
     _refuse(changes, cluster.name)
+    _refuse_smaller(cluster, place)
     wanted = [differs.stamp(each) for each in asked.render(cluster, place)]
     written = [each for each in wanted if differs.differs(each, _found(there, each))]
     leaving = _leaving(before, cluster, there)
@@ -117,6 +119,15 @@ def _refuse(changes: tuple[Change, ...], name: str) -> None:
     if refused:
         told = "; ".join(f"{each.kind} {each.subject}: {each.field}: {each.reason}" for each in refused)
         raise RefusedError(told, hint=f"set it back, or `npa soperator destroy {name}` and deploy again")
+
+
+def _refuse_smaller(cluster: Cluster, place: Place) -> None:
+    gpus = [pool.name for pool in cluster.pools if pool.machine.gpus]
+    if place.smaller and gpus:
+        raise RefusedError(
+            f"pool {', '.join(gpus)} has GPUs, which no smaller worker has",
+            hint="leave --worker-cpu and --worker-memory away, or the pool out of the spec",
+        )
 
 
 def _foundation(there: There, place: Place) -> Iterator[Step]:
@@ -222,6 +233,16 @@ def _runs(found: Object | None) -> bool:
 def waits_for(objects: Iterable[Object]) -> tuple[str, ...]:
     """Return what is not yet as it should be, in words; nothing where the cluster is ready."""
     return tuple(told for each in objects if (told := _unready(each)))
+
+
+def refused(objects: Iterable[Object]) -> str:
+    """Return why the operator does not take what is there, as it says itself; "" where it does."""
+    for each in objects:
+        for row in dig(each, "status", "conditions") or ():
+            current = row.get("observedGeneration") == dig(each, "metadata", "generation")
+            if row.get("type") in _TAKEN and row.get("status") == "False" and current:
+                return f"{each['kind']} {name_of(each)}: {row.get('message') or row.get('reason')}"
+    return ""
 
 
 def _unready(found: Object) -> str:

@@ -15,6 +15,8 @@ from npa.render.objects import (
     CLAIM,
     NAMESPACE,
     NODE_SET,
+    POD,
+    SECRET,
     SLURM_CLUSTER,
     Kind,
     Object,
@@ -22,12 +24,13 @@ from npa.render.objects import (
     name_of,
 )
 from npa.slurm.lookup import Absent, Found
-from npa.targets.base import Listener
+from npa.targets.base import Listener, told
 from npa.targets.kubernetes import installing, reading
 from npa.targets.kubernetes.installing import Change
 from npa.tools.kube import Kube
 
 READY = 900.0  # seconds for a cluster to be ready: images are fetched and the jail is filled
+REFUSED = 10.0  # seconds for which the operator may refuse what is about to be written
 GONE = 600.0  # seconds for a cluster to be gone once its jobs have ended
 POLL = 2.0
 _ACCOUNT = """\
@@ -61,10 +64,8 @@ class Deployment:
     def run(self, plan: Plan) -> None:
         """Do every step in order; what a failed or interrupted one left is found by the next plan."""
         for step in plan.steps:
-            label, started = f"{step.verb} {step.subject}", time.monotonic()
-            self._heard(Event("started", step.key, label))
-            self._action(step)(step)
-            self._heard(Event("done", step.key, label, seconds=time.monotonic() - started))
+            with told(step, self._heard):
+                self._action(step)(step)
 
     def _action(self, step: Step) -> Callable[[Step], None]:
         actions: dict[str, Callable[[Step], None]] = {
@@ -97,12 +98,17 @@ class Deployment:
 
     def _wait(self, step: Step) -> None:
         """Wait until the operator says that all is there."""
-        deadline = time.monotonic() + READY
+        deadline, taken = time.monotonic() + READY, time.monotonic()
         last = ""
         while True:
-            waiting = deployment.waits_for(self._objects())
+            objects = self._objects()
+            waiting = deployment.waits_for(objects)
             if not waiting:
                 return
+            if not (wrong := deployment.refused(objects)):
+                taken = time.monotonic()
+            elif time.monotonic() - taken > REFUSED:
+                raise NpaError(wrong, hint="mend the spec, and deploy again; what ran before runs on")
             told = "; ".join(waiting)
             if told != last:
                 self._note(step, told[:300])
@@ -142,13 +148,11 @@ class Deployment:
 def destroy(kube: Kube, name: str, place: Place, plan: Plan, *, force: bool, heard: Listener) -> None:
     """End a cluster and remove what it was made of; returns once nothing of it is there."""
     for step in plan.steps:
-        started, label = time.monotonic(), f"{step.verb} {step.subject}"
-        heard(Event("started", step.key, label))
-        if step.key == "stop:cluster":
-            _end(kube, name, place.namespace, force=force)
-        else:
-            _remove_rest(kube, name, place.namespace)
-        heard(Event("done", step.key, label, seconds=time.monotonic() - started))
+        with told(step, heard):
+            if step.key == "stop:cluster":
+                _end(kube, name, place.namespace, force=force)
+            else:
+                _remove_rest(kube, name, place.namespace)
 
 
 def _end(kube: Kube, name: str, namespace: str, *, force: bool) -> None:
@@ -164,16 +168,19 @@ def _end(kube: Kube, name: str, namespace: str, *, force: bool) -> None:
 
 
 def _remove_rest(kube: Kube, name: str, namespace: str) -> None:
-    found = reading.there(kube, name, namespace, (), users=False)
+    found = reading.whole(kube, name, namespace)
     for kind, each in found.objects:
         if kind == NODE_SET.kind:
             kube.delete(NODE_SET, each, namespace)
     for kind, each in found.objects:
         if kind == NODE_SET.kind:
             _until_gone(kube, NODE_SET, each, namespace)
-    for kind, each in found.objects:
-        if kind == CLAIM.kind:
-            kube.delete(CLAIM, each, namespace)
+    for pod in reading.of(kube, POD, name, namespace):  # whoever has the data ends before they go
+        _until_gone(kube, POD, name_of(pod), namespace)
+    for last in (CLAIM, SECRET):
+        for kind, each in found.objects:
+            if kind == last.kind:
+                kube.delete(last, each, namespace)
 
 
 def _until_gone(kube: Kube, kind: Kind, name: str, namespace: str) -> None:

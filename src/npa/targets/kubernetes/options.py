@@ -29,6 +29,8 @@ class KubeOptions:
     jail_path: str | None = None
     service: Service | None = None
     cgroup: Literal["v1", "v2"] | None = None
+    worker_cpu: str | None = None
+    worker_memory: str | None = None
     with_operator: bool = True  # install the operator where it is missing
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from npa.cluster.model import Cluster
@@ -17,6 +18,7 @@ from npa.render.objects import (
     DEPLOYMENT,
     NAMESPACE,
     NODE_SET,
+    SECRET,
     SLURM_CLUSTER,
     STATEFUL_SET,
     Kind,
@@ -49,6 +51,25 @@ def there(kube: Kube, name: str, namespace: str, operator: Sequence[str], *, use
     view, problem = slurm_view(kube, name, namespace) if objects else (None, "there is no cluster yet")
     accounts = _accounts(kube, name, namespace) if users and objects else None
     return There(space is not None, tuple(operator), objects, accounts, view, problem)
+
+
+def whole(kube: Kube, name: str, namespace: str) -> There:
+    """Return all that is there of a cluster, with what stays when it alone is deleted: keys and data."""
+    found = there(kube, name, namespace, (), users=False)
+    kept = {
+        (each["kind"], name_of(each)): each
+        for kind in (SECRET, CLAIM)
+        for each in of(kube, kind, name, namespace)
+    }
+    return replace(found, objects={**found.objects, **kept})
+
+
+def of(kube: Kube, kind: Kind, name: str, namespace: str) -> list[Object]:
+    """Return the objects of a kind that are labelled as a cluster's."""
+    wanted = {"app.kubernetes.io/name": "slurmcluster", "app.kubernetes.io/instance": name}
+    listed = known(kube.list(kind, namespace)) or ()
+    mine = (each for each in listed if wanted.items() <= (dig(each, "metadata", "labels") or {}).items())
+    return [{**each, "kind": kind.kind} for each in mine]
 
 
 def slurm(kube: Kube, name: str, namespace: str) -> Slurm:

@@ -21,7 +21,7 @@ from npa.slurm.lint import rendered
 from npa.spec.model import SoperatorSpec
 from npa.targets import login_keys
 from npa.targets.base import Listener, Options, Summary
-from npa.targets.kubernetes import access, apply, installing, options, reading
+from npa.targets.kubernetes import access, apply, installing, options, reading, rotate
 from npa.targets.kubernetes import record as records
 from npa.targets.kubernetes.installing import Change
 from npa.targets.kubernetes.options import KubeOptions
@@ -70,7 +70,7 @@ class KubernetesTarget:
     def plan_destroy(self, name: str, options: Options) -> Plan:
         """Return the steps that leave nothing of a cluster; raises NotFoundError where there is none."""
         kube, known = self._kube(name), self._known(name)
-        there = reading.there(kube, name, known.namespace, (), users=False)
+        there = reading.whole(kube, name, known.namespace)
         found = there.find(SLURM_CLUSTER.kind, name)
         cluster, place = asked.said(found), asked.placed(found)
         if found is None and not there.objects:
@@ -99,6 +99,23 @@ class KubernetesTarget:
             place = Place(self._known(name).namespace, "", "")
             apply.destroy(self._kube(name), name, place, now, force=options.force, heard=heard)
             records.remove(self._state, name)
+
+    def plan_rotation(self, name: str, key: rotate.KeyName, options: Options) -> Plan:
+        """Return the steps that give a cluster a new key; raises NotFoundError where there is no cluster."""
+        there = reading.there(self._kube(name), name, self._known(name).namespace, (), users=False)
+        return rotate.plan(name, rotate.of(name, key), there, force=options.force)
+
+    def rotate(self, name: str, key: rotate.KeyName, agreed: Plan, options: Options, heard: Listener) -> None:
+        """Have the operator do it; raises RefusedError when jobs have started that the plan does not name."""
+        with self._locked(name):
+            now = self.plan_rotation(name, key, options)
+            if not {job for step in now.steps for job in step.jobs} <= set(agreed.killed_jobs):
+                raise RefusedError(
+                    f"jobs have started on {name} since the plan was made", hint="run the command again"
+                )
+            kube, namespace, wanted = self._kube(name), self._known(name).namespace, rotate.of(name, key)
+            word = rotate.ask(kube, name, namespace, wanted, force=bool(now.killed_jobs))
+            rotate.wait(kube, namespace, wanted, word, rotate.Told(agreed, heard))
 
     def inspect(self, name: str) -> Observation:
         """Read what is there now."""
