@@ -132,6 +132,7 @@ _OPERATOR = Area(
         Command("status", "operator:status", "Say whether it is there and well."),
         Command("manifests", "operator:manifests", "Print what `install` applies."),
         Command("run", "operator:run", "Run the operator until stopped."),
+        Command("exporter", "exporting:exporter", "Show Prometheus the nodes and jobs of a cluster."),
         Command("images", "images:images", "Make the images that it and its clusters run."),
     ),
 )

@@ -42,6 +42,8 @@ def plan(
     jail_path: kube.JailPath = None,
     login_service: kube.Service = None,
     cgroup_version: kube.Cgroup = None,
+    worker_cpu: kube.WorkerCpu = None,
+    worker_memory: kube.WorkerMemory = None,
     operator: kube.Operator = True,
     output: OutputKind = "text",
 ) -> None:
@@ -95,6 +97,8 @@ def deploy(
     jail_path: kube.JailPath = None,
     login_service: kube.Service = None,
     cgroup_version: kube.Cgroup = None,
+    worker_cpu: kube.WorkerCpu = None,
+    worker_memory: kube.WorkerMemory = None,
     operator: kube.Operator = True,
     output: OutputKind = "text",
 ) -> None:

@@ -19,6 +19,7 @@ from npa.render.objects import (
     POWER_STATE,
     SECRET,
     SLURM_CLUSTER,
+    STORAGE_CLASS,
     Kind,
     Object,
     dig,
@@ -57,6 +58,8 @@ class Gather:
                 objects[kind.kind, name_of(each)] = each
         for state in self._caches.of_cluster(POWER_STATE, namespace, cluster) if cluster else ():
             objects[POWER_STATE.kind, name_of(state)] = state
+        for each in store(STORAGE_CLASS):
+            objects[STORAGE_CLASS.kind, name_of(each)] = each
         unread = dict(self._caches.unread())
         for why in await self._names(namespace, found, nodesets, objects):
             unread.setdefault(*why)

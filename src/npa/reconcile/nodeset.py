@@ -9,6 +9,7 @@ from npa.crds import nodeset as crd
 from npa.crds.nodeset import NodeSet
 from npa.errors import SpecError
 from npa.reconcile import (
+    claim_sizes,
     maintenance,
     nodeset_ordinals,
     nodeset_status,
@@ -96,11 +97,14 @@ class _Pass:
         moves = rollout.moves(seen)
         claims, pods = self._made(moves.start)
         selector = worker.selector(self.place.cluster, self.nodeset.name)
-        status = nodeset_status.render(self.found, workers, moves, failed, selector, world.now, trouble)
+        sizes = worker_volumes.sizes(self.nodeset)
+        sized = claim_sizes.decide(world, claim_sizes.of_workers(world, self.nodeset.name, sizes))
+        said = (sized.condition,) if sizes else ()
+        status = nodeset_status.render(self.found, workers, moves, failed, selector, world.now, trouble, said)
         return Decision(
             slurm=(*moves.drain, *moves.resume),
             create=(*self._powered(), *claims, *pods),
-            apply=self._applied(),
+            apply=(*self._applied(), *sized.apply),
             delete=(*_pods(moves.remove), *self._claims_left(workers), *self._unpowered()),
             status=status,
             notices=tuple(_notices(moves, pods)),

@@ -7,12 +7,14 @@ from typing import Any
 
 from npa.crds import ignored
 from npa.reconcile import conditions, deletion, rotation
+from npa.reconcile.claim_sizes import SIZED
 from npa.reconcile.conditions import Condition
 from npa.reconcile.decision import Decision, Notice
 from npa.reconcile.jail import Jail
 from npa.reconcile.slurmcluster_config import VALID, Configured
 from npa.reconcile.slurmcluster_parts import Parts
 from npa.reconcile.world import World
+from npa.render.kube import exporter
 from npa.render.kube.context import Context
 from npa.render.objects import Object, dig
 
@@ -25,7 +27,7 @@ _TYPES = {
     "exporter": "ExporterAvailable",
 }
 # what users are told of when it turns
-_TOLD = frozenset({VALID, "NodeSetRefsResolved", "JailPopulated", rotation.ROTATING, *_TYPES.values()})
+_TOLD = frozenset({VALID, "NodeSetRefsResolved", "JailPopulated", SIZED, rotation.ROTATING, *_TYPES.values()})
 
 
 def decide(
@@ -40,6 +42,7 @@ def decide(
         *configured.conditions,
         _delivery(configured),
         *_components(context, parts),
+        parts.sized.condition,
         _ignored(found),
         *((deletion.running(world),) if deletion.refuses(found) else ()),
         *rotation.condition(world),
@@ -104,9 +107,9 @@ def _delivery(configured: Configured) -> Condition:
 def _components(context: Context, parts: Parts) -> Iterator[Condition]:
     for component, kind in _TYPES.items():
         state = parts.states.get(component)
-        if component == "exporter" and context.spec.slurm_nodes.exporter.enabled:
-            text = "there is no exporter: slurmctld serves its own metrics, see `controller.openMetrics`"
-            yield Condition(kind, "False", "NotSupported", text)
+        reason, text = exporter.lacks(context) if component == "exporter" else ("", "")
+        if reason and context.spec.slurm_nodes.exporter.enabled:
+            yield Condition(kind, "False", reason, text)
         elif state is None:
             yield Condition(kind, "False", "NotEnabled", "it is not asked for")
         elif parts.down:
@@ -134,7 +137,7 @@ def _notices(found: Object, wanted: Iterable[Condition]) -> Iterator[Notice]:
             continue  # it is on its way, and its condition says how far
         kind = (
             "Normal"
-            if each.holds or each.reason in ("Populating", "Maintenance", "NotEnabled")
+            if each.holds or each.reason in ("Populating", "Maintenance", "NotEnabled", "Growing")
             else "Warning"
         )
         reason = each.reason if not each.holds else each.type

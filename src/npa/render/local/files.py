@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -57,7 +56,7 @@ def _files(
     if cluster.elastic:
         yield File(f"{layout.daemons_etc}/{power.PROGRAM_NAME}", power.PROGRAM, 0o755)
     # by address, so that another order of the pools is the same file
-    given = sorted(addresses.items(), key=lambda each: socket.inet_aton(each[1]))
+    given = sorted(addresses.items(), key=lambda each: [int(part) for part in each[1].split(".")])
     hosts = [("127.0.0.1", "localhost"), *((address, name) for name, address in given)]
     yield File(f"{layout.net_etc}/hosts", "".join(f"{address} {name}\n" for address, name in hosts))
     yield File(f"{layout.ssh_etc}/sshd_config", _SSHD)
