@@ -124,7 +124,8 @@ def test_drift_that_is_nobodys_wish_changes_nothing_and_is_told(installation: In
 
     assert (verdict.nothing_to_do, verdict.notes) == (True, (CHANGED,))
     installation.refresh_only()
-    assert (installation.judged().nothing_to_do, installation.judged().notes) == (True, ())
+    again = installation.judged()
+    assert (again.nothing_to_do, again.notes) == (True, ())
 
 
 def test_a_refresh_alone_hides_no_shrink(installation: Installation) -> None:

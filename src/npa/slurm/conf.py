@@ -41,8 +41,7 @@ class Line:
 
     def __post_init__(self) -> None:
         for key, value in self.pairs:
-            check_key(key)
-            check_value(key, value)
+            _check(key, value)
         _refuse_unprintable("comment", self.comment)
         check_value("include", self.include)
 
@@ -97,6 +96,12 @@ def check_value(key: str, value: str) -> None:
     for character in value:
         if character in _TRAPS:
             raise ConfError(key, character, f"value {value!r} contains {_TRAPS[character]}")
+
+
+@lru_cache(maxsize=8192)  # clusters have most lines in common
+def _check(key: str, value: str) -> None:
+    check_key(key)
+    check_value(key, value)
 
 
 def text(lines: Iterable[Line]) -> str:
