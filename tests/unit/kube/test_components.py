@@ -66,7 +66,7 @@ def test_what_is_not_there_yet_or_cannot_be_read_is_said(kind: str, key: tuple[s
 
     assert condition(lacking, decide(lacking), kind)[1:] == (
         "NotAvailable",
-        f"{key[0]} {key[1]} is not there yet",
+        f"{key[0]} {key[1]} has not been looked at yet",
     )
     assert condition(unread, decide(unread), kind)[:2] == ("Unknown", "Unknown")
     assert events(decide(unread), kind) == []
