@@ -33,7 +33,6 @@ _OWNED = {
     "project_id": "set `project_id` on the project",
     "subnet_id": "set `subnet_id` on the project",
 }
-NAMESPACES = "slurm-"  # begins the namespace of a fleet's cluster on Kubernetes
 
 
 class SoperatorBackend:
@@ -141,14 +140,14 @@ class SoperatorBackend:
         return Condition(True, "absent")
 
     def _placed(self, claim: Claim) -> AbstractContextManager[None]:
-        """Put a new cluster on Kubernetes into a namespace of its own; one that is there stays where it is.
+        """Keep a cluster on Kubernetes apart from the fleet's others; one that is there stays where it is.
 
         Its workers' objects are named after its pools, and many clusters of a fleet have the same pools.
         """
         from npa.api import places
 
-        if claim.target == "kubernetes" and isinstance(self.identity(claim), Absent):
-            return places.apart(f"{NAMESPACES}{claim.cluster}")
+        if claim.target == "kubernetes":
+            return places.apart(claim.cluster, new=isinstance(self.identity(claim), Absent))
         return nullcontext()
 
     @property
