@@ -116,8 +116,11 @@ def test_a_fleet_on_two_targets_from_nothing_to_nothing(fleet: Fleet) -> None:
     told = fleet("report", "mixed", "--out", "-")
     assert (told.code, told.out.count("<article")) == (0, 2), told
     assert "target kubernetes keeps no history of plans here" in told.out
-    # on what the cluster was put is remembered
-    again = fleet("plan", "-f", str(fleet.file), *SOME, "--no-operator", "-o", "json").json
+    sources = fleet.bed.get("slurmcluster", "mx-one", SPACE)["spec"]["volumeSources"]
+    jail = next(each for each in sources if each["name"] == "jail")
+    assert jail["hostPath"]["path"] == "/srv/jail/mx-one", "two clusters do not share a jail"
+    # the same words put it on the same once more
+    again = fleet("plan", "-f", str(fleet.file), *SOME, *PLACED, "-o", "json").json
     steps = {each["cluster"]: [step["key"] for step in each["plan"]["steps"]] for each in again["clusters"]}
     assert steps == {"mx-here": [], "mx-one": ["wait:cluster"]}
 

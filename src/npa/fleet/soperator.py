@@ -14,6 +14,7 @@ from npa.fleet.backends import BUILT_IN, Condition, Heard, Lack, Options, Planne
 from npa.fleet.member import Claim, Member, Project
 from npa.fleet.merge import Part
 from npa.fleet.provider import Provider
+from npa.fleet.shared import Shared
 from npa.slurm.lookup import Absent, Lookup
 from npa.spec.document import Document, Place
 
@@ -32,8 +33,6 @@ _OWNED = {
     "project_id": "set `project_id` on the project",
     "subnet_id": "set `subnet_id` on the project",
 }
-_IMAGE = "build:image"
-NAMESPACES = "slurm-"  # begins the namespace of a fleet's cluster on Kubernetes
 
 
 class SoperatorBackend:
@@ -43,6 +42,7 @@ class SoperatorBackend:
 
     def __init__(self, given: Provider | None = None) -> None:
         self._given = given
+        self._shared = Shared()
 
     def parse(
         self, claim: Claim, project: Project, part: Part, places: dict[str, Place], source: str
@@ -96,11 +96,13 @@ class SoperatorBackend:
         target = _target(member.claim)
         allowed = _options(options)
         agreed = shown.plan if shown else None
-        if agreed and any(step.key == _IMAGE for step in agreed.steps):
-            agreed = _without_image(agreed, api.plan(member.spec, target=target, options=allowed))
+
+        def again() -> Plan:
+            return api.plan(member.spec, target=target, options=allowed)
+
         try:
-            with self._placed(member.claim):
-                report = api.deploy(member.spec, target=target, shown=agreed, options=allowed, heard=heard)
+            with self._placed(member.claim), self._shared.turn(agreed, again, heard) as (plan, hear):
+                report = api.deploy(member.spec, target=target, shown=plan, options=allowed, heard=hear)
         except UnhealthyError as error:
             return Condition(False, "degraded", str(error))
         return _condition(report)
@@ -138,14 +140,14 @@ class SoperatorBackend:
         return Condition(True, "absent")
 
     def _placed(self, claim: Claim) -> AbstractContextManager[None]:
-        """Put a new cluster on Kubernetes into a namespace of its own; one that is there stays where it is.
+        """Keep a cluster on Kubernetes apart from the fleet's others; one that is there stays where it is.
 
         Its workers' objects are named after its pools, and many clusters of a fleet have the same pools.
         """
         from npa.api import places
 
-        if claim.target == "kubernetes" and isinstance(self.identity(claim), Absent):
-            return places.apart(f"{NAMESPACES}{claim.cluster}")
+        if claim.target == "kubernetes":
+            return places.apart(claim.cluster, new=isinstance(self.identity(claim), Absent))
         return nullcontext()
 
     @property
@@ -215,12 +217,6 @@ def _planned(made: Plan, verb: str) -> Planned:
         refusal = (str(error), error.hint)
     lines = text.text(made, "").splitlines()
     return Planned(codec.encode(made), tuple(lines), len(made.steps), made, refusal)
-
-
-def _without_image(shown: Plan, fresh: Plan) -> Plan:
-    """Return the fresh plan where it differs only in that another cluster has had the image built since."""
-    left = replace(shown, steps=tuple(step for step in shown.steps if step.key != _IMAGE))
-    return fresh if replace(fresh, notes=shown.notes, unchanged=shown.unchanged) == left else shown
 
 
 def _condition(report: Report) -> Condition:
