@@ -107,6 +107,18 @@ async def look_again(operator: Operator) -> None:
     await settled(operator)
 
 
+async def at_rest(operator: Operator, seconds: float = 60.0) -> None:
+    """Return once looking at everything again writes nothing: what rests or is late has come, then."""
+    deadline = time.monotonic() + seconds
+    await settled(operator)
+    while True:
+        before = writes(operator)
+        await look_again(operator)
+        if writes(operator) == before:
+            return
+        assert time.monotonic() < deadline, f"still written after {seconds:g} s: {before} {writes(operator)}"
+
+
 def writes(operator: Operator) -> dict[tuple[str, str], float]:
     """Return how often what was written."""
     samples = (each for metric in operator.metrics.writes.collect() for each in metric.samples)

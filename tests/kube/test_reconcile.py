@@ -10,7 +10,7 @@ import pytest
 import yaml
 from tests.kube import operating
 from tests.kube.bed import CHECKOUT, Bed
-from tests.kube.operating import eventually, look_again, settled, writes
+from tests.kube.operating import at_rest, eventually, look_again, writes
 
 from npa.operator.controllers import controllers
 from npa.reconcile.settings import Settings
@@ -53,13 +53,8 @@ def test_a_cluster_that_was_written_for_another_operator_comes_to_rest(controlle
                 return there and told and asked
 
             await eventually(made, "slurmctld's pod, scheduled in vain, and a status", 60)
+            await at_rest(operator)
             before = writes(operator)
-            while True:
-                await settled(operator)
-                await look_again(operator)
-                if writes(operator) == before:
-                    break
-                before = writes(operator)
             operator.reconciler.settled.forget()
             await look_again(operator)
             failed = [

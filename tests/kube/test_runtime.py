@@ -14,7 +14,7 @@ from tests.kube import bed as beds
 from tests.kube import operating
 from tests.kube.bed import Bed
 from tests.kube.clusters import cluster
-from tests.kube.operating import eventually, look_again, settled, writes
+from tests.kube.operating import at_rest, eventually, look_again, settled, writes
 
 from npa.errors import KubeError
 from npa.operator.keys import Controller
@@ -56,7 +56,7 @@ def test_what_is_asked_for_comes_and_then_nothing_is_written(bed: Bed) -> None:
             for name in ("one", "two"):
                 apply(bed, cluster(name, ns, f"for {name}"))
             await eventually(lambda: says(bed, "two", ns) == "for two", "the status follows")
-            await settled(operator)
+            await at_rest(operator)
             before = writes(operator)
             await look_again(operator)
 
