@@ -35,6 +35,7 @@ from npa.render.kube import names
 from npa.render.objects import POD, SECRET, Kind, Object, name_of
 from npa.slurm import drains, lookup
 from npa.slurm.lookup import Found, Unknown
+from npa.slurm.replies import SlurmNodeReply
 from npa.tools.kube import kind_of
 from npa.tools.kube_api import KubeApi
 
@@ -198,10 +199,9 @@ class Act:
             case PowerUp():
                 await self._update(cluster, action.node, "POWER_UP")
             case PowerDown():
-                view = await self._slurm.node(cluster, action.node)
-                if powerstate.may_return(_one(view.nodes, action.node), action):
-                    state = "POWER_DOWN" if action.booted else "POWER_DOWN_FORCE"
-                    await self._update(cluster, action.node, state, action.reason)
+                seen = await self._seen(cluster, action.node, "is not powered down")
+                if state := powerstate.returns(seen, action):
+                    await self._update(cluster, action.node, state.upper(), action.reason)
 
     async def _hurry(self, cluster: Cluster, digest: str) -> None:
         """Have the kubelet bring a ConfigMap's files now: it looks when a pod changes, else once a minute."""
@@ -215,12 +215,18 @@ class Act:
 
     async def _drained(self, cluster: Cluster, node: str) -> bool:
         """Say whether somebody drained a node already: their reason stays."""
+        seen = await self._seen(cluster, node, "is not drained, as somebody may have drained it")
+        return "DRAIN" in seen.state.flags
+
+    async def _seen(self, cluster: Cluster, node: str, otherwise: str) -> SlurmNodeReply:
+        """Return a node as slurmctld has it right now; raises UnknownError where it does not say."""
         view = await self._slurm.node(cluster, node)
         seen = _one(view.nodes, node)
-        if not isinstance(seen, Found):
-            why = seen.why if isinstance(seen, Unknown) else "slurmctld does not list it"
-            raise UnknownError(f"{node} is not drained, as somebody may have drained it: {why}")
-        return "DRAIN" in seen.value.state.flags
+        if isinstance(seen, Found):
+            found: SlurmNodeReply = seen.value
+            return found
+        why = seen.why if isinstance(seen, Unknown) else "slurmctld does not list it"
+        raise UnknownError(f"{node} {otherwise}: {why}")
 
     async def _update(self, cluster: Cluster, node: str, state: str, reason: str = "") -> None:
         self._fence()

@@ -86,6 +86,7 @@ class Slurmctld:
     def drain(self, name: str, reason: str, user: str) -> None:
         node = self._known(name)
         node.flags.add("DRAIN")
+        node.raised_for = 0  # it waits for whoever drained it
         node.reason, node.user = reason, user
         self.drained_by.pop(name, None)
         if user not in ("root", "slurm"):
@@ -191,6 +192,8 @@ class Slurmctld:
         node.user = node.user or "slurm"
         for job in self.jobs.values():
             if node.name in job.nodes:
+                for name in job.nodes:  # those that go on booting do so for nobody
+                    self.nodes[name].raised_for = 0
                 self._requeue(job)
 
     def _run(self, job: Job) -> None:

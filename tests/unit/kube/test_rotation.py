@@ -13,7 +13,7 @@ from npa.reconcile import conditions, nodeset, rotation, slurmcluster
 from npa.reconcile.decision import Decision, KeyChange
 from npa.reconcile.world import World
 from npa.render.kube import names
-from npa.render.objects import dig, name_of
+from npa.render.objects import Object, dig, name_of
 
 AUTH, JWT = rotation.of("train")
 KEY = pytest.mark.parametrize("key", [AUTH, JWT], ids=["auth", "jwt"])
@@ -35,16 +35,16 @@ def bearing(world: World, key: rotation.Key, **said: str) -> World:
         ): text
         for name, text in said.items()
     }
-    secret = world.objects["Secret", key.secret]
-    secret = {**secret, "metadata": {**secret["metadata"], "annotations": marks}}
+    before = world.objects["Secret", key.secret]
+    secret: Object = {**before, "metadata": {**before["metadata"], "annotations": marks}}
     return replace(world, objects={**world.objects, ("Secret", key.secret): secret})
 
 
 def with_pod(world: World, component: names.Component = "login") -> World:
-    metadata = {"name": f"train-{component}-0", "labels": names.labels("train", component)}
-    return replace(
-        world, objects={**world.objects, ("Pod", metadata["name"]): {"kind": "Pod", "metadata": metadata}}
-    )
+    name = f"train-{component}-0"
+    metadata = {"name": name, "labels": names.labels("train", component)}
+    pod: Object = {"kind": "Pod", "metadata": metadata}
+    return replace(world, objects={**world.objects, ("Pod", name): pod})
 
 
 def decide(world: World) -> Decision:
