@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from npa.errors import KubeError, NpaError, UnknownError
-from npa.operator import secret_data, status
+from npa.operator import key_changes, secret_data, status
 from npa.operator.notices import Notices
 from npa.operator.runtime.metrics import Metrics
 from npa.operator.slurm_poll import Cluster, Slurm
-from npa.reconcile import powerstate, removable, rotation
+from npa.reconcile import powerstate, removable
 from npa.reconcile.decision import (
     Decision,
     Deletion,
@@ -126,21 +126,9 @@ class Act:
         await self._create(filled)
 
     async def _key(self, change: KeyChange) -> None:
-        """Change a key, in one write of what was seen, and where none is left who has read another one."""
-        if change.cluster:
-            selector = f"app.kubernetes.io/instance={change.cluster}"
-            pods = await self._api.list(POD, change.namespace, selector)
-            left = [name_of(pod) for pod in pods.items if rotation.reads(pod)]
-            if left:
-                raise UnknownError(f"the key stays as it is: {left[0]} is there")
-        found = await self._api.get(SECRET, change.secret, change.namespace)
-        if not isinstance(found, Found):
-            raise UnknownError(f"Secret {change.secret} could not be read")
-        data = secret_data.change(change, found.value.get("data") or {})
-        metadata = {"resourceVersion": change.resource_version, "annotations": dict(change.annotations)}
+        body = await key_changes.patch(self._api, change)
         self._fence()
         self._metrics.writes.labels(SECRET.kind, "patch").inc()
-        body = {"metadata": metadata, "data": data}
         self._keep(await self._api.patch(SECRET, change.secret, change.namespace, body))
 
     async def _create(self, wanted: Object) -> None:
