@@ -27,6 +27,28 @@ def facts(slurm_version: str) -> Mapping[str, str]:
     }
 
 
+def cpu(process: Path) -> float:
+    """Return the CPU seconds that a process has taken, itself and in the kernel; 0 where it has ended."""
+    try:
+        fields = (process / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def cpu_of(*programs: str, state: Path) -> float:
+    """Return the CPU seconds that those of some programs have taken that were told of a folder."""
+    found = 0.0
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_text(errors="replace").split("\0")
+        except OSError:
+            continue
+        if Path(words[0]).name in programs and any(str(state) in word for word in words):
+            found += cpu(process)
+    return found
+
+
 def cluster_memory(state: Path) -> float:
     """Return the MiB of all processes of the clusters below a state folder, shared pages counted once."""
     return sum(_pss(process) for process in _processes(state)) / 1024

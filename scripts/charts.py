@@ -27,6 +27,7 @@ _ARGUMENTS = """\
         - --health-port={health}
         - --webhook-port={webhook}
         - --webhook-name={name}.{{{{ .Release.Namespace }}}}.svc
+        - {image}
         {{{{- range .Values.namespaces }}}}
         - --namespace={{{{ . }}}}
         {{{{- end }}}}
@@ -34,6 +35,7 @@ _ARGUMENTS = """\
         - {{{{ . | quote }}}}
         {{{{- end }}}}
 """
+_CHOSEN = "{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}"
 _PLACE = """\
       {{- with .Values.imagePullSecrets }}
       imagePullSecrets: {{- toYaml . | nindent 6 }}
@@ -100,12 +102,13 @@ def _deployment(made: dict[str, Any]) -> str:
     start = text.index("        args:\n")
     end = text.index("        ports:\n")
     arguments = _ARGUMENTS.format(
-        health=installation.HEALTH_PORT, webhook=installation.WEBHOOK_PORT, name=NAME
+        health=installation.HEALTH_PORT,
+        webhook=installation.WEBHOOK_PORT,
+        name=NAME,
+        image=f'"--operator-image={_CHOSEN}"',
     )
     text = text[:start] + arguments + text[end:]
-    text = text.replace(
-        IMAGE, '"{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}"'
-    )
+    text = text.replace(IMAGE, f'"{_CHOSEN}"')
     text = text.replace("imagePullPolicy: IfNotPresent", "imagePullPolicy: {{ .Values.image.pullPolicy }}")
     text = text.replace("replicas: 1", "replicas: {{ .Values.replicas }}")
     return text + _PLACE

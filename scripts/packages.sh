@@ -10,6 +10,7 @@ need() { # need COMMAND PACKAGE...: the packages are wanted where the command is
 need mmdebstrap mmdebstrap
 need gcc gcc libc6-dev
 need ssh openssh-client
+compgen -G "/usr/lib/*/faketime/libfaketime.so.1" >/dev/null || missing+=(libfaketime) # tests move clocks
 # tests on a real Kubernetes node, where there is a bed for them
 if [ -x "${NPA_TEST_K8S:-../shared/k8s}/k8s-up" ]; then
 	need zstd zstd

@@ -14,7 +14,7 @@ import typer
 
 from npa import errors
 from npa.agent import errors as agent_errors
-from npa.cli.app import app
+from npa.cli.app import build
 from npa.crds import reference as kubernetes_fields
 from npa.fleet import errors as fleet_errors
 from npa.spec import explain
@@ -95,7 +95,7 @@ def row(*cells: str) -> str:
 
 def cli_page() -> str:
     """Return every command with its arguments and options."""
-    lines = [SOURCE, "# The command line\n", *_commands(typer.main.get_command(app), "npa", None)]
+    lines = [SOURCE, "# The command line\n", *_commands(typer.main.get_command(build()), "npa", None)]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
 
 

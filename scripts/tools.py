@@ -13,7 +13,7 @@ from scripts import reference
 
 from npa.agent import openapi, registry
 from npa.agent.tool import Tool
-from npa.cli.app import app
+from npa.cli.app import build
 from npa.spec import explain
 
 SKILL = Path(__file__).parents[1] / "skills" / "soperator" / "SKILL.md"
@@ -100,7 +100,7 @@ def _fields() -> Iterator[str]:
 def _commands() -> Iterator[str]:
     yield "| command | what it does |"
     yield "|---|---|"
-    top: Any = typer.main.get_command(app)
+    top: Any = typer.main.get_command(build())
     for group in ("soperator", "tool"):
         for name, command in top.commands[group].commands.items():
             if not command.hidden:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench import machine
-from bench.faults import cuts, disks, images, kills, network, row, stops
+from bench.faults import clocks, cuts, disks, images, kills, network, row, stops
 from bench.faults.row import Row
 from tests.e2e.local.harness import CPU_POOL, Cluster, Npa
 
@@ -24,11 +24,12 @@ SCENES: tuple[Callable[[Npa], list[Row]], ...] = (
     kills.rows,
     stops.rows,
     network.rows,
+    clocks.rows,
     disks.rows,
     cuts.rows,
     images.rows,
 )
-NOTES = (*network.NOTES, *stops.NOTES)
+NOTES = (*network.NOTES, *stops.NOTES, *clocks.NOTES)
 
 
 @contextmanager

@@ -101,7 +101,7 @@ class RefusedError(NpaError):
     exit_code = 3
 
 
-class SourceError(RefusedError):
+class SourceError(RefusedError, ValueError):
     """The recipe's source is not what was verified; carries everything that is wrong with it."""
 
     code = "source"
@@ -121,13 +121,13 @@ class IdentityError(RefusedError):
         super().__init__("; ".join(problems), hint=hint)
 
 
-class DestructiveError(RefusedError):
+class DestructiveError(RefusedError, RuntimeError):
     """Steps that would end running work or delete data, and were not allowed to."""
 
     code = "destructive"
 
     def __init__(self, message: str, steps: Sequence[str], *, hint: str = "") -> None:
-        self.steps = tuple(steps)
+        self.steps = self.replacements = tuple(steps)  # the second name is what older code reads
         super().__init__(message, hint=hint)
 
 

@@ -23,6 +23,7 @@ def environment(tmp_path: Path) -> Iterator[Mapping[str, str]]:
         **os.environ,
         "PATH": f"{TOP}/.venv/bin:{os.environ['PATH']}",
         "NPA_STATE_DIR": str(state),
+        "NPA_FLEET_DIR": str(tmp_path / "fleets"),
         "NO_COLOR": "1",
     }
     yield env

@@ -34,7 +34,8 @@ class Served:
         self.jobs = jobs
         self._bound = server.listen(address)
         self.url = server.url(address, self._bound)
-        self.server = Server(app, jobs, grace=5)
+        self.said: list[str] = []
+        self.server = Server(app, jobs, grace=5, said=self.said.append)
         self._thread = threading.Thread(target=self.server.run, args=([self._bound],), daemon=True)
 
     def __enter__(self) -> Served:

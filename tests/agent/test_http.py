@@ -339,16 +339,36 @@ def test_the_server_ends_in_order_and_stops_its_jobs() -> None:
 
     assert (kind, document["state"]) == ("end", "stopped")
     assert served.server.left == ()
+    label = f"job {job.id}, infra.fake.change of thing a"
+    assert served.said == [
+        f"ending: {label} stops before its next step",
+        f"{label}: stopped: call the same again, it goes on from what is there",
+    ]
+
+
+def test_a_job_that_does_not_stop_is_cut_off_and_that_is_said() -> None:
+    gate = Gate()
+    with serving.serve([gate.tool()]) as served, served.client() as client:
+        served.server.grace = 0.1
+        job = served.jobs.find(begun(client, gate))
+    gate.opened.set()
+
+    assert served.server.left == (job.id,)
+    assert served.said[-1].endswith("cut off after 0.1 s: call the same again, it goes on from what is there")
 
 
 @pytest.mark.slow
-def test_the_program_serves_and_ends_with_ctrl_c(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_the_program_serves_and_ends_when_it_is_told_to(tmp_path: Path, how: signal.Signals) -> None:
     env = {"NPA_STATE_DIR": str(tmp_path), "HOME": str(tmp_path)}
     with serving.program(env, "serve") as (process, url):
         answer = httpx.get(f"{url}/tools", headers={"authorization": f"Bearer {serving.TOKEN.value}"})
-        process.send_signal(signal.SIGINT)
+        process.send_signal(how)
         code = process.wait(serving.PATIENCE)
+        assert process.stderr is not None
+        said = process.stderr.read()
 
+    assert said.splitlines()[-1] == "ended"
     assert {each["name"] for each in answer.json()["tools"]} == {each.name for each in registry.tools()}
     assert code == 0
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -32,6 +33,15 @@ class Life:
 
     def __init__(self, writes: int | None = None) -> None:
         self.left, self.done = writes, 0
+        self._one = threading.RLock()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Do one write in the block, which no thread is in the middle of when the process dies."""
+        with self._one:
+            self.before()
+            yield
+            self.after()
 
     def before(self) -> None:
         """Die where no write is left."""
@@ -141,9 +151,8 @@ class FakeBackend:
         return bool(self._world.clusters.get(name, Identity()).value)
 
     def _write(self, do: Callable[[], object]) -> None:
-        self._life.before()
-        do()
-        self._life.after()
+        with self._life.writing():
+            do()
 
 
 class FakeNetworks:
@@ -178,18 +187,16 @@ class FakeNetworks:
         return tuple((key, name) for key, (owner, name) in things.items() if owner == project_id)
 
     def _make(self, things: dict[str, tuple[str, str]], what: str, project_id: str, name: str) -> str:
-        self._life.before()
-        key = self._world.key(what)
-        things[key] = (project_id, name)
-        self._life.after()
+        with self._life.writing():
+            key = self._world.key(what)
+            things[key] = (project_id, name)
         return key
 
     def _delete(self, things: dict[str, tuple[str, str]], key: str) -> None:
-        self._life.before()
-        if key not in things:
-            raise ProviderNotFoundError("delete", resource=key)
-        del things[key]
-        self._life.after()
+        with self._life.writing():
+            if key not in things:
+                raise ProviderNotFoundError("delete", resource=key)
+            del things[key]
 
 
 def outside(base: Path, world: World, life: Life | None = None) -> Outside:
@@ -198,14 +205,12 @@ def outside(base: Path, world: World, life: Life | None = None) -> Outside:
     backend = FakeBackend(world, process)
 
     def write(path: Path, text: str) -> None:
-        process.before()
-        store.write(path, text)
-        process.after()
+        with process.writing():
+            store.write(path, text)
 
     def remove(path: Path) -> None:
-        process.before()
-        store.remove(path)
-        process.after()
+        with process.writing():
+            store.remove(path)
 
     @contextmanager
     def networks() -> Iterator[FakeNetworks]:

@@ -12,7 +12,7 @@ from npa.agent.tool import Heard, Output, Tool
 from npa.plan.model import Event
 from npa.spec.base import says
 
-PATIENCE = 30.0
+PATIENCE = 120.0
 
 
 class Named(Input):

@@ -107,7 +107,7 @@ class Bed:
         return found
 
 
-def until(look: Callable[[], T | Literal[False]], what: str, seconds: float = 30) -> T:
+def until(look: Callable[[], T | Literal[False]], what: str, seconds: float = 120) -> T:
     """Return the first true value that `look` gives; fail, saying what did not come, at the deadline."""
     deadline = time.monotonic() + seconds
     while not (found := look()):

@@ -16,6 +16,7 @@ from typing import Any
 from tests.kube.bed import Bed, until
 
 from npa.crds import definitions
+from npa.operator import pace
 from npa.operator.keys import Controller
 from npa.operator.main import Operator, Options
 from npa.operator.runtime.tasks import background
@@ -92,10 +93,10 @@ async def eventually(look: Callable[[], Any], what: str, seconds: float = WITHIN
 
 
 async def settled(operator: Operator) -> None:
-    """Return once nothing is looked at any more; timers may run."""
-    calm = 0
-    while calm < 10:
-        calm = calm + 1 if operator.queue.idle else 0
+    """Return once nothing is looked at any more, and no status is put off; other timers may run."""
+    since = time.monotonic()
+    while time.monotonic() - since < pace.LEAST + 0.5:
+        since = since if operator.queue.idle else time.monotonic()
         await asyncio.sleep(0.05)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from npa.errors import KubeError, NpaError, ProviderNotFoundError
-from npa.render.objects import CRD, Kind, Object, name_of
+from npa.render.objects import CRD, POD, Kind, Object, name_of
 from npa.slurm.lookup import Absent, Found, Lookup
 from npa.targets.nebius import ports
 from npa.tools import kube as tools_kube
@@ -64,6 +64,18 @@ class FakeKube:
 
     def put(self, kind: Kind, name: str, namespace: str = "", **rest: Any) -> None:
         self.objects[kind.plural, namespace, name] = kind.object(name, namespace, **rest)
+
+    def pod(self, name: str, component: str, *containers: str, phase: str = "Running") -> None:
+        """Have a pod of the cluster's own daemons."""
+        self.put(
+            POD,
+            name,
+            "soperator",
+            spec={"containers": [{"name": each} for each in containers]},
+            status={"phase": phase},
+        )
+        made: Any = self.objects[POD.plural, "soperator", name]
+        made["metadata"]["labels"] = {"app.kubernetes.io/component": component}
 
     def apply(self, wanted: Object) -> Object:
         kind = f"{str(wanted['kind']).lower()}s"

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 from tests.fakes import cloud as clouds
+from tests.fakes import provider as fake
 from tests.fakes.cloud import PROJECT, REGION, TENANT, Cloud
 from tests.fakes.standin import needs_terraform
 
-from npa.fleet import load, plan, verbs
+from npa.fleet import load, plan, provider, verbs
 from npa.fleet.backends import Options
 from npa.fleet.errors import FleetRefusedError
 from npa.fleet.member import Fleet
@@ -71,13 +72,13 @@ def given(cloud: Cloud) -> Outside:
     return Outside(cloud.home / "fleets", lambda _: backend, networks)
 
 
-def lab(*names: str) -> Fleet:
+def lab(*names: str, size: int = 2) -> Fleet:
     return load.from_mapping(
         {
             "name": "lab",
             "tenant_id": TENANT,
             "region": REGION,
-            "defaults": {"soperator": {"workers": [{"name": "cpu", "size": 2}]}},
+            "defaults": {"soperator": {"workers": [{"name": "cpu", "size": size}]}},
             "projects": [
                 {"name": "team", "project_id": PROJECT, "clusters": [{"name": each} for each in names]}
             ],
@@ -114,9 +115,24 @@ def test_two_clusters_side_by_side_and_nothing_after(cloud: Cloud) -> None:
     assert not outside.store("lab").exists()
 
 
-def test_quotas_are_summed_before_anything_is_made(cloud: Cloud) -> None:
-    from tests.fakes import provider as fake
+def test_what_a_fleet_agreed_to_never_ends_nodes(cloud: Cloud) -> None:
+    outside = given(cloud)
+    grown = plan.deploy(lab("one"), ALL, OPTIONS, outside)
+    assert grown.caveats == (provider.CAVEAT,)
+    assert [each["shows"] for each in grown.public()["clusters"]] == ["spec"]
+    assert statuses(verbs.deploy(grown, OPTIONS, outside).result()) == {"one": "healthy"}
 
+    cloud.commands.clear()
+    shrunk = plan.deploy(lab("one", size=1), ALL, OPTIONS, outside)
+    result = verbs.deploy(shrunk, OPTIONS, outside).result()
+    (outcome,) = result.outcomes
+    assert (outcome.status, "apply" in cloud.commands) == ("refused", False)
+    assert "would shrink from 2 nodes to 1 node" in outcome.message
+    assert "--approve" in outcome.hint
+    assert provider.ALONE in outcome.hint
+
+
+def test_quotas_are_summed_before_anything_is_made(cloud: Cloud) -> None:
     cloud.provider.held["quotas"] = [
         fake.allowance("mk8s.cluster.count", 1, tenant=TENANT)
         if each.metadata.name == "mk8s.cluster.count"

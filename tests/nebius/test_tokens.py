@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes import cloud as clouds
+from tests.fakes import drifting
 from tests.fakes.cloud import Cloud
 from tests.fakes.standin import needs_terraform
 
@@ -38,6 +39,14 @@ resource "terraform_data" "long" {{
   provisioner "local-exec" {{
     command = "set -e; for i in {turns}; do sleep {life}; {ask} $(nebius mk8s v1 cluster get-token); done"
   }}
+}}
+"""
+PLUGIN = """\
+resource "drifting_pool" "long" {{
+  depends_on       = [module.slurm]
+  name             = "long"
+  fixed_node_count = 1
+  turns            = {turns}
 }}
 """
 
@@ -82,8 +91,8 @@ def served() -> Iterator[Api]:
         yield found
 
 
-@pytest.fixture
-def cloud(tmp_path: Path, served: Api) -> Iterator[Cloud]:
+@pytest.fixture(params=["script"])
+def cloud(request: pytest.FixtureRequest, tmp_path: Path, served: Api) -> Iterator[Cloud]:
     programs = tmp_path / "bin"
     programs.mkdir()
     (programs / "nebius").write_text(CLI)
@@ -94,8 +103,13 @@ def cloud(tmp_path: Path, served: Api) -> Iterator[Cloud]:
     ask.chmod(0o755)
     turns = " ".join(map(str, range(CALLS)))
     more = {"soperator/modules/slurm/long.tf": SCRIPT.format(turns=turns, life=LIFE, ask=ask)}
+    if request.param == "plugin":
+        signs_in = f'  profile = "nebius mk8s v1 cluster get-token"\n  api = "{url}"\n'
+        text = drifting.header(tmp_path / "truth.json", signs_in) + PLUGIN.format(turns=CALLS)
+        more = {"soperator/installations/example/long.tf": text}
     with clouds.serve(tmp_path, more=more) as serving:
         serving.environ["NPA_NEBIUS_BIN"] = str(programs / "nebius")
+        serving.environ["TF_CLI_CONFIG_FILE"] = str(drifting.install(tmp_path))
         yield serving
 
 
@@ -109,6 +123,7 @@ def deploy(cloud: Cloud, said: list[str], *approvals: str) -> str:
     return str(result["status"])
 
 
+@pytest.mark.parametrize("cloud", ["script", "plugin"], indirect=True)
 def test_a_token_that_ends_during_an_apply_is_renewed(cloud: Cloud, served: Api) -> None:
     cloud.environ["NEBIUS_IAM_TOKEN"] = "until-0"  # a stale one of the user's
 

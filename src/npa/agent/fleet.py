@@ -194,7 +194,8 @@ TOOLS: tuple[Tool[Any], ...] = (
     ),
     Tool(
         "infra.fleet.plan",
-        "Show what a deploy would do to each cluster of a fleet, and the digest that agrees to it.",
+        "Show what a deploy would do to each cluster of a fleet, and the digest that agrees to it. Where a "
+        "cluster's `shows` is `spec`, that is what its file asks for: `caveats` says what is not shown.",
         PlanInput,
         Planned,
         plan,

@@ -126,6 +126,12 @@ class Job:
                 result=result,
             ).model_dump(mode="json")
 
+    @property
+    def label(self) -> str:
+        """The job as people read it."""
+        about = f" of {', '.join(self.claims)}" if self.claims else ""
+        return f"job {self.id}, {self.tool.name}{about}"
+
     def result(self) -> tuple[dict[str, Any], int]:
         """Return the answer and the exit code of a job that has ended."""
         assert self._result is not None, "still running"
@@ -199,13 +205,14 @@ class Jobs:
         with self._lock:
             return list(self._jobs.values())
 
-    def close(self) -> None:
-        """Take no more, and ask those that run to stop before their next step."""
+    def close(self) -> list[Job]:
+        """Take no more, ask those that run to stop before their next step, and return them."""
         with self._lock:
             self.closing = True
             running = [each for each in self._jobs.values() if each.state == "running"]
         for each in running:
             each.stop()
+        return running
 
     def join(self, seconds: float) -> list[Job]:
         """Wait for all that run, until the deadline; return those that still do."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 import ipaddress
 import socket
 import ssl
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import uvicorn
 from anyio import to_thread
 
 from npa.agent.errors import InputError
 from npa.agent.guard import App
-from npa.agent.jobs import Jobs
+from npa.agent.jobs import Job, Jobs
 from npa.errors import Problem, UsageError
 
 GRACE = 30.0  # seconds that open requests, and then jobs, are given to end
@@ -100,11 +100,22 @@ def url(address: Address, bound: socket.socket) -> str:
 
 
 class Server(uvicorn.Server):
-    """uvicorn, which asks running jobs to stop before it waits for requests to end."""
+    """uvicorn, which asks running jobs to stop before it waits for requests to end.
 
-    def __init__(self, app: App, jobs: Jobs, address: Address | None = None, grace: float = GRACE) -> None:
+    `said` hears in words what becomes of jobs that run when it is told to end.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        jobs: Jobs,
+        address: Address | None = None,
+        grace: float = GRACE,
+        said: Callable[[str], None] = lambda _: None,
+    ) -> None:
         address = address or Address()
-        self._jobs, self._grace = jobs, grace
+        self._jobs, self._said = jobs, said
+        self.grace = grace
         self.left: tuple[str, ...] = ()  # jobs that had not ended in time
         super().__init__(
             uvicorn.Config(
@@ -121,7 +132,13 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End: no new jobs, running ones stop before their next step, open requests are answered."""
-        self._jobs.close()
+        running = self._jobs.close()
+        for each in running:
+            self._said(f"ending: {each.label} stops before its next step")
         await super().shutdown(sockets)
-        left: list[Any] = await to_thread.run_sync(self._jobs.join, self._grace)
+        left: list[Job] = await to_thread.run_sync(self._jobs.join, self.grace)
         self.left = tuple(each.id for each in left)
+        for each in running:
+            how = f"was cut off after {self.grace:g} s" if each in left else each.state
+            again = "" if how == "done" else ": call the same again, it goes on from what is there"
+            self._said(f"{each.label}: {how}{again}")

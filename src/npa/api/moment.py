@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 @contextmanager
 def moment() -> Iterator[None]:
-    """Take the block for one moment: what runs on this machine is what ran when it was first asked for."""
-    from npa.tools import proc
+    """Take the block for one moment: what runs here, and what images are made of, is read once in it."""
+    from npa.tools import proc, rootfs
 
-    with proc.moment():
+    with proc.moment(), rootfs.moment():
         yield

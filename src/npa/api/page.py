@@ -27,7 +27,7 @@ def facts(
 ) -> Facts:
     """Return what the page of a cluster shows; raises NotFoundError where there is none of that name.
 
-    Of a cluster at the provider that is what `status` knows, and the rest is said to be unknown.
+    Of a cluster on Kubernetes that is what `status` knows, and the rest is said to be unknown.
     """
     from npa import api
 
@@ -36,7 +36,9 @@ def facts(
         from npa.api import nebius as nebius_api
         from npa.targets.nebius.options import NebiusOptions
 
-        return _of_report(nebius_api.status(name, nebius or NebiusOptions()).report)
+        return nebius_api.target().page(name, nebius or NebiusOptions(), days)
+    if place == "kubernetes":
+        return _of_report(api.status(name, place))
     from npa.targets.local import page
     from npa.targets.local.paths import Paths
 

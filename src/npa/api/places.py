@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from npa.targets.nebius.target import NebiusTarget
 
 _given: ContextVar[KubeOptions | None] = ContextVar("kubernetes", default=None)
+NAMESPACES = "slurm-"  # begins the namespace of one of many
 _NAMES = {"local": "on this machine", "kubernetes": "on Kubernetes", "nebius": "at the provider"}
 
 
@@ -30,6 +31,27 @@ def reaching(options: KubeOptions | None) -> Iterator[None]:
         yield
     finally:
         _given.reset(before)
+
+
+@contextlib.contextmanager
+def apart(cluster: str, *, new: bool) -> Iterator[None]:
+    """Have one of many clusters that are reached alike share nothing with the others inside the block.
+
+    A new one gets a namespace of its own; each has a folder of its own below the one that the caller names.
+    """
+    from dataclasses import replace
+
+    from npa.targets.kubernetes.options import KubeOptions
+
+    said = _given.get() or KubeOptions()
+    folder = f"{said.jail_path.rstrip('/')}/{cluster}" if said.jail_path else None
+    with reaching(replace(said, namespace=f"{NAMESPACES}{cluster}" if new else None, jail_path=folder)):
+        yield
+
+
+def given() -> KubeOptions | None:
+    """Return how Kubernetes is reached inside the block that one is in; None where nobody says."""
+    return _given.get()
 
 
 def of(target: TargetName) -> LocalTarget | KubernetesTarget:

@@ -229,7 +229,7 @@ def _deploy(asked: asked_for.Request, agreed: Plan, yes: bool, output: Output) -
 
 
 def _show(asked: asked_for.Request, made: Plan, out: Path | None, output: Output) -> None:
-    from npa.plan import codec, text
+    from npa.plan import codec
 
     following = asked.command("deploy") if made.steps else f"npa soperator status {made.cluster}"
     if asked.shown is not None:
@@ -240,10 +240,7 @@ def _show(asked: asked_for.Request, made: Plan, out: Path | None, output: Output
         )
         request.write(out, codec.encode_file(file))
         following = f"npa soperator deploy --plan {quote(str(out))}"
-    if output == "json":
-        screen.document(codec.encode(made))
-    else:
-        screen.data(text.text(made, following))
+    telling.plan(made, following, output)
 
 
 def _refuse_shown(made: Plan, output: Output) -> None:

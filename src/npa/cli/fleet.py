@@ -9,6 +9,7 @@ import typer
 
 from npa.cli import agreement, fleet_asked, fleet_text, request, screen
 from npa.cli import fleet_options as given
+from npa.cli import kube_options as kube
 from npa.cli.fleet_options import SIDE_BY_SIDE
 from npa.cli.options import DryRun, Force, OutFile, Output, OutputKind, PlanPath, Wait, Yes
 
@@ -30,6 +31,20 @@ def plan(
     check: given.Check = False,
     force: Force = False,
     wait_for_jobs: Wait = None,
+    kubeconfig: kube.Kubeconfig = None,
+    context: kube.Context = "",
+    slurm_image: kube.SlurmImage = None,
+    jail_image: kube.JailImage = None,
+    operator_image: kube.OperatorImage = "",
+    pull_policy: kube.Pull = None,
+    storage_class: kube.StorageClass = None,
+    jail_size: kube.JailSize = None,
+    jail_path: kube.JailPath = None,
+    login_service: kube.Service = None,
+    cgroup_version: kube.Cgroup = None,
+    worker_cpu: kube.WorkerCpu = None,
+    worker_memory: kube.WorkerMemory = None,
+    operator: kube.Operator = True,
     output: OutputKind = "text",
 ) -> None:
     """Show what a deploy would do to each cluster, and all that stands against it; changes nothing.
@@ -46,7 +61,9 @@ def plan(
         given.selection(project, cluster),
         fleet_asked.options(force, wait_for_jobs, check=check),
     )
-    made = plan.deploy(fleet, selection, options, Outside())
+    with fleet_asked.reaching(locals()) as require:
+        made = plan.deploy(fleet, selection, options, Outside())
+    require(made)
     following = f"npa fleet deploy --spec {quote(spec)}"
     if out is not None:
         request.write(out, planfile.encode(planfile.of(text, selection, options, made)))
@@ -69,6 +86,20 @@ def deploy(
     details: given.Details = False,
     force: Force = False,
     wait_for_jobs: Wait = None,
+    kubeconfig: kube.Kubeconfig = None,
+    context: kube.Context = "",
+    slurm_image: kube.SlurmImage = None,
+    jail_image: kube.JailImage = None,
+    operator_image: kube.OperatorImage = "",
+    pull_policy: kube.Pull = None,
+    storage_class: kube.StorageClass = None,
+    jail_size: kube.JailSize = None,
+    jail_path: kube.JailPath = None,
+    login_service: kube.Service = None,
+    cgroup_version: kube.Cgroup = None,
+    worker_cpu: kube.WorkerCpu = None,
+    worker_memory: kube.WorkerMemory = None,
+    operator: kube.Operator = True,
     output: OutputKind = "text",
 ) -> None:
     """Make the clusters what the file asks for: checks all, shows the plan, asks, and does it side by side.
@@ -84,18 +115,22 @@ def deploy(
     from npa.fleet import verbs
     from npa.fleet.outside import Outside
 
-    outside = Outside()
-    shown, options = fleet_asked.agreed(spec, plan_file, (project, cluster), (force, wait_for_jobs), outside)
-    if dry_run:
-        _show(shown, output, details=details, following="")
-        _refuse(shown, output)
-        return
-    shown.require()
-    (screen.progress if output == "json" else screen.data)(fleet_text.plan_text(shown, details=details))
-    if not shown.idle:
-        agreement.agree(f"deploy {fleet_text.many(len(shown.items), 'cluster')} of fleet {shown.fleet}?", yes)
-    run = verbs.deploy(shown, options, outside, concurrency=concurrency, fail_fast=fail_fast)
-    fleet_text.end(_watched(run, shown.claims), output)
+    outside, allowed = Outside(), (force, wait_for_jobs)
+    with fleet_asked.reaching(locals()) as require:
+        shown, options = fleet_asked.agreed(spec, plan_file, (project, cluster), allowed, outside)
+        require(shown)
+        if dry_run:
+            _show(shown, output, details=details, following="")
+            _refuse(shown, output)
+            return
+        shown.require()
+        (screen.progress if output == "json" else screen.data)(fleet_text.plan_text(shown, details=details))
+        if not shown.idle:
+            clusters = fleet_text.many(len(shown.items), "cluster")
+            agreement.agree(f"deploy {clusters} of fleet {shown.fleet}?", yes)
+        run = verbs.deploy(shown, options, outside, concurrency=concurrency, fail_fast=fail_fast)
+        result = _watched(run, shown.claims)
+    fleet_text.end(result, output)
 
 
 def destroy(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-from npa.cli import fleet_options, request
+from npa.cli import fleet_options, kube_options, request
 from npa.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,6 +48,24 @@ def agreed(
     made = plan.deploy(loading.parse(file.spec, plan_file), file.selection, file.options, outside)
     planfile.require_same(file, made)
     return made, file.options
+
+
+@contextlib.contextmanager
+def reaching(parameters: Mapping[str, Any]) -> Iterator[Callable[[FleetPlan], None]]:
+    """Have Kubernetes be reached as a command's parameters say; the fleet says which namespace.
+
+    Yields what raises UsageError where something is said of Kubernetes and no cluster is there.
+    """
+    from npa.api import places
+
+    given = kube_options.gathered("kubernetes", {**parameters, "namespace": None})
+
+    def require(made: FleetPlan) -> None:
+        if given and all(each.target != "kubernetes" for each in made.claims):
+            kube_options.gathered(made.claims[0].target, {**parameters, "namespace": None})
+
+    with places.reaching(given):
+        yield require
 
 
 def options(force: bool, wait: str | None, *, check: bool = True) -> Options:

@@ -28,6 +28,7 @@ def plan_text(plan: FleetPlan, *, details: bool, following: str = "") -> str:
         for each in plan.items:
             lines += ["", f"{each.claim.label}:"]
             lines += [f"  {line}" for line in (each.planned.lines if each.planned else ("not planned",))]
+    lines += [f"note: {each}" for each in plan.caveats]
     for claim in plan.extra:
         lines.append(f"note: {claim.label} is recorded and not in the file: nothing is done to it")
     if following:
@@ -40,7 +41,7 @@ def _doing(item: Item) -> str:
     if item.planned is None:
         what = "refused"
     elif steps is None:
-        what = "as the file says; nobody was asked"
+        what = "as the file says"
     elif steps == 0:
         what = "nothing to do"
     else:

@@ -98,7 +98,7 @@ _FIELDS = {
     "worker_memory": "worker_memory",
     "operator": "with_operator",
 }
-
+NAMES = frozenset(_FIELDS)  # of the parameters
 _DEFAULTS = {"context": "", "operator_image": "", "operator": True}  # of those whose default is not None
 
 

@@ -55,9 +55,11 @@ def _run(arguments: list[str], debug: bool) -> int:
 def _invoke(arguments: list[str]) -> int:
     import typer
 
-    from npa.cli.app import app
+    from npa.cli.app import build
 
-    command = typer.main.get_command(app)
+    ours, _ = _split(arguments)
+    words = [each for each in ours if not each.startswith("-")]  # no option before a command takes a value
+    command = typer.main.get_command(build(words))
     # Not `command.main`: it prints usage errors by itself, and on stderr even where JSON was asked for.
     try:
         with command.make_context("npa", arguments) as context:

@@ -137,6 +137,7 @@ def run(
     namespace: given.Namespaces = [],  # noqa: B006  # typer reads it and makes a new list each time
     image_override: given.Image = "",
     jail_image_override: given.JailImage = "",
+    operator_image: given.OwnImage = "",
     cluster_domain: given.Domain = "cluster.local",
     cgroup_version: given.Cgroups = "v2",
     slurm_version: given.SlurmVersion = "26.05",
@@ -158,7 +159,7 @@ def run(
     """
     import asyncio
 
-    _needs_extra()
+    needs_extra()
     from npa.operator import main
     from npa.operator.controllers import controllers
     from npa.operator.serving import Serving
@@ -183,6 +184,7 @@ def run(
     settings = Settings(
         image_override=image_override,
         jail_image_override=jail_image_override,
+        operator_image=operator_image,
         cluster_domain=cluster_domain,
         cgroup_version=cgroup_version,
         slurm_version=slurm_version,
@@ -229,9 +231,10 @@ def _change(
         installing.apply(kube, changes, lambda done: screen.progress(f"done: {done}"))
 
 
-def _needs_extra() -> None:
+def needs_extra() -> None:
+    """Refuse where what the operator needs is not installed."""
     from importlib.util import find_spec
 
-    for each in ("aiohttp", "cryptography", "lightkube", "msgspec", "prometheus_client"):
+    for each in ("aiohttp", "cryptography", "jwt", "lightkube", "msgspec", "prometheus_client"):
         if find_spec(each) is None:
             raise ToolMissingError(each, hint="install npa with it: pip install 'npa[kube]'")

@@ -26,6 +26,9 @@ JailImage = Annotated[
     str,
     typer.Option("--jail-image-override", metavar="IMAGE", help="Image that fills the jail, likewise."),
 ]
+OwnImage = Annotated[
+    str, typer.Option("--operator-image", metavar="IMAGE", help="This process's own, of which exporters are.")
+]
 Domain = Annotated[
     str, typer.Option("--cluster-domain", metavar="DOMAIN", help="What host names of Services end in.")
 ]

@@ -67,11 +67,7 @@ def _destroy(cluster: str, place: Place, yes: bool, dry_run: bool, force: bool, 
     options = Options(force=force or person)
     agreed = api.plan_destroy(cluster, options=options, target=place)
     if dry_run:
-        command = f"npa soperator destroy {cluster}"
-        if output == "json":
-            screen.document(codec.encode(agreed))
-        else:
-            screen.data(text.text(agreed, command))
+        telling.plan(agreed, f"npa soperator destroy {cluster}", output)
         return
     guard.check(agreed, hint=guard.DESTROY_HINT)
     telling.plan_text(text.text(agreed, ""), output)

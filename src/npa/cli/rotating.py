@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from npa.cli import agreement, look, request, screen, telling
+from npa.cli import agreement, look, request, telling
 from npa.cli.options import DryRun, Force, Name, NameOption, OutputKind, Yes
 
 ROTATE_VERSION = "npa.soperator.rotate/v1"
@@ -48,18 +48,14 @@ def rotate(
     npa soperator rotate quick --key auth --dry-run
     """
     from npa.api import rotation
-    from npa.plan import codec, guard, text
+    from npa.plan import guard, text
     from npa.targets.base import Options
 
     cluster = request.cluster(name, name_option, look.known())
     options = Options(force=force or not (yes or dry_run))
     agreed = rotation.plan(cluster, key.value, options=options)
     if dry_run:
-        command = f"npa soperator rotate {cluster} --key {key.value}"
-        if output == "json":
-            screen.document(codec.encode(agreed))
-        else:
-            screen.data(text.text(agreed, command))
+        telling.plan(agreed, f"npa soperator rotate {cluster} --key {key.value}", output)
         return
     guard.check(agreed, hint=guard.DESTROY_HINT)
     telling.plan_text(text.text(agreed, ""), output)

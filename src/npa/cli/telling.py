@@ -16,6 +16,16 @@ if TYPE_CHECKING:
 DEGRADED = 4  # the exit code of a cluster that is there and not well
 
 
+def plan(made: Plan, following: str, output: Output) -> None:
+    """Answer with a plan and the command that does it."""
+    from npa.plan import codec, text
+
+    if output == "json":
+        screen.document(codec.encode(made))
+    else:
+        screen.data(text.text(made, following))
+
+
 def plan_text(text: str, output: Output) -> None:
     """Show the plan; in JSON mode stdout is kept for the one document."""
     (screen.progress if output == "json" else screen.data)(text)

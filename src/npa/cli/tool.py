@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -150,15 +151,17 @@ def _serve(app: Any, running: Any, address: Address, where: str, path: str) -> N
     from npa.agent import server
 
     with server.listen(address) as bound:
-        served = server.Server(app, running, address)
+        served = server.Server(app, running, address, said=screen.progress)
         screen.progress(f"serving {server.url(address, bound)}{path}")
         screen.progress(f"the token is in {where}; Ctrl-C ends")
+        # uvicorn ends in order on either signal, and then raises it once more for who was there before
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             served.run(sockets=[bound])
         except KeyboardInterrupt:
             screen.progress("ended")
-        for each in served.left:
-            screen.progress(f"job {each} was cut off: run the same again, it goes on from what is there")
+        finally:
+            signal.signal(signal.SIGTERM, before)
 
 
 def _payload(path: str | None, spec: str | None) -> Any:

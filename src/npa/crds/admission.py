@@ -114,6 +114,7 @@ def _cluster(cluster: SlurmCluster, old: Object | None, around: Neighbours, lint
     for before in _read(slurmcluster.parse, (old,) if old else ()):
         problems += [each for rule in rules.CLUSTER_CHANGE for each in rule(cluster, before)]
         warnings += change.state_stays_behind(cluster, before)
+        warnings += change.accounts_stay_behind(cluster, before)
     if lint and not problems:
         problems += lint(cluster, sets)
     return problems, warnings

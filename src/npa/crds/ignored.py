@@ -15,27 +15,23 @@ from typing import Any
 from pydantic.fields import FieldInfo
 
 from npa.crds import definitions, schema
-from npa.crds.accounting import MariadbOperator
 from npa.crds.base import Part
-from npa.crds.components import Exporter
 from npa.crds.resource import Object
 
 MUNGE = "daemons know one another by auth/slurm: there is no munged"
 FORMER = "no longer used by the existing operator either"
 FILES = "slurmctld hands its files to every daemon: no process carries them into the jail"
 PLUGIN = "the images are made of Debian's packages, which have no such plug-in; name yours in `customPlugins`"
-SSSD = "users are those of the jail: there is no SSSD"
-EXPORTER = "there is no exporter: slurmctld serves its own metrics, see `controller.openMetrics`"
-MARIADB = "the database is a container beside slurmdbd, of which only resources and storage are asked"
+SSSD = "users are those of the jail: the images have no SSSD, and no library that would ask it"
+MARIADB = "mariadb-operator has no such field"
 ALONE = "a worker's container runs slurmd alone"
 NO_CONTROLLER = "nothing acts on objects of this kind yet"
 
 _NOTHING: tuple[Any, ...] = (None, "", [], {}, ())
 _ACCOUNTING = "spec.slurmNodes.accounting"
-_MARIADB_FIELDS = tuple(key for key in schema.fields(MariadbOperator) if key not in ("resources", "storage"))
+_MARIADB_FIELDS = ("appArmorProfile", "securityLimitsConfig", "procMount")
 _SSSD_FIELDS = ("sssd", "sssdDebugLevel", "sssdConfSecretRefName", "sssdLdapCAConfigMapRefName")
 _FORMER_FIELDS = ("munge", "volumes", "exporter")
-_EXPORTER_FIELDS = tuple(key for key in schema.fields(Exporter) if key not in _FORMER_FIELDS)
 
 IGNORED: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -43,7 +39,6 @@ IGNORED: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "spec.crVersion": "nothing depends on it",
             "spec.useDefaultAppArmorProfile": "no profile is made: name one in `appArmorProfile`",
             "spec.sConfigController": FILES,
-            "spec.mpiConfig": "MPI is found by Slurm's own defaults: no mpi.conf is written",
             "spec.topology.blockSize": "blocks are those that the nodes' labels name",
             "spec.plugStackConfig.pyxis": PLUGIN,
             "spec.plugStackConfig.ncclDebug": PLUGIN,
@@ -55,8 +50,11 @@ IGNORED: Mapping[str, Mapping[str, str]] = MappingProxyType(
             **{f"spec.slurmNodes.controller.{each}": SSSD for each in _SSSD_FIELDS},
             "spec.slurmNodes.login.munge": MUNGE,
             **{f"spec.slurmNodes.login.{each}": SSSD for each in _SSSD_FIELDS},
-            "spec.slurmNodes.login.userIsolation": "users of a login node are not kept apart",
-            **{f"spec.slurmNodes.exporter.{each}": EXPORTER for each in _EXPORTER_FIELDS},
+            "spec.slurmNodes.login.userIsolation": (
+                "users of a login node share its memory: `sshd.securityLimitsConfig` bounds each process"
+            ),
+            "spec.slurmNodes.exporter.size": "there is one exporter: two would count everything twice",
+            "spec.slurmNodes.exporter.exporterContainer.securityLimitsConfig": "an exporter opens few files",
             **{f"spec.slurmNodes.exporter.{each}": FORMER for each in _FORMER_FIELDS},
         },
         "NodeSet": {
@@ -145,5 +143,12 @@ def _differs(value: Any, of: FieldInfo, part: type[Part] | None) -> bool:
         return False
     if part is None or not isinstance(value, Mapping):
         return bool(value != of.default)
+    found = schema.default(of)
+    whole = found if isinstance(found, Mapping) else {}  # what is written where nothing is given of the part
     known, inner = schema.fields(part), schema.parts(part)
-    return any(key not in known or _differs(each, known[key], inner.get(key)) for key, each in value.items())
+    return any(
+        each not in (whole[key], *_NOTHING)
+        if key in whole
+        else key not in known or _differs(each, known[key], inner.get(key))
+        for key, each in value.items()
+    )

@@ -44,9 +44,9 @@ class SlurmConfig(Part):
 class MpiConfig(Part):
     """Settings of mpi.conf."""
 
-    pmix_env: Annotated[str, says("PMIxEnv: environment of PMIx processes")] = (
-        "OMPI_MCA_btl_tcp_if_include=eth0"
-    )
+    pmix_env: Annotated[
+        str, says("PMIxEnv: environment of PMIx processes, as A=1;B=2; needs images with mpi/pmix")
+    ] = "OMPI_MCA_btl_tcp_if_include=eth0"
 
 
 class Topology(Part):

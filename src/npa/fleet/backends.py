@@ -54,6 +54,7 @@ class Planned:
     steps: int | None  # None where nobody was asked
     plan: Plan | None = None
     refusal: tuple[str, str] | None = None  # why it would not be done, and what to do
+    caveat: str = ""  # what the plan does not show, where it does not show all
 
 
 @dataclass(frozen=True, slots=True)

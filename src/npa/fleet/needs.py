@@ -12,7 +12,7 @@ from npa.fleet.member import Claim, Member
 from npa.slurm.lookup import Found, Lookup
 
 if TYPE_CHECKING:
-    from npa.fleet.soperator import Provider
+    from npa.fleet.provider import Provider
 
 THIS_MACHINE, PROVIDER = "this machine", "the provider"
 _RAISE = "ask the provider for more, or make fewer or smaller clusters at once"
@@ -44,7 +44,7 @@ def _local(new: Sequence[Member]) -> Iterator[Lack]:
 
 
 def _nebius(provider: Provider, members: Sequence[Member]) -> Iterator[Lack]:
-    from npa.fleet.soperator import options_of
+    from npa.fleet.provider import options_of
 
     if not members:
         return

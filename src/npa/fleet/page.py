@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, cast
 
 from npa.api import page as api
 from npa.errors import NpaError
@@ -16,12 +17,15 @@ from npa.fleet.select import Selection
 from npa.page import page
 from npa.page.facts import Facts, Member
 
+if TYPE_CHECKING:
+    from npa.cluster.model import TargetName
+
 # of these nothing is left to read, or it is not ours to show
 _NOT_THERE = frozenset({"absent", "foreign", "unknown"})
 
 
-def _local(cluster: str, days: int) -> Facts:
-    return api.facts(cluster, target="local", days=days)
+def _built_in(claim: Claim, days: int) -> Facts:
+    return api.facts(claim.cluster, target=cast("TargetName", claim.target), days=days)
 
 
 def html(
@@ -30,18 +34,18 @@ def html(
     outside: Outside,
     *,
     days: int = api.DAYS,
-    read: Callable[[str, int], Facts] = _local,
+    read: Callable[[Claim, int], Facts] = _built_in,
 ) -> str:
     """Return the page of the recorded clusters; raises NotFoundError for a fleet of which none is.
 
     A cluster that cannot be read is on it with the reason, and hides no other. `read` gives what there is to
-    see of a local one.
+    see of one.
     """
     seen = verbs.status(name, selection, outside)
     by_claim = {each.claim: each for each in seen.outcomes}
 
     def look(claim: Claim) -> Member:
-        return _member(by_claim[claim], lambda cluster: read(cluster, days))
+        return _member(by_claim[claim], lambda claim: read(claim, days))
 
     members = [future.result() for _, future in glance.each(list(by_claim), look, outside)]
     lost = [
@@ -51,12 +55,12 @@ def html(
     return page.fleet(name, [*members, *lost], datetime.now(UTC))
 
 
-def _member(outcome: Outcome, read: Callable[[str], Facts]) -> Member:
+def _member(outcome: Outcome, read: Callable[[Claim], Facts]) -> Member:
     claim = outcome.claim
     facts, message = None, outcome.message
-    if claim.backend == BUILT_IN and claim.target == "local" and outcome.status not in _NOT_THERE:
+    if claim.backend == BUILT_IN and outcome.status not in _NOT_THERE:
         try:
-            facts = read(claim.cluster)
+            facts = read(claim)
         except NpaError as error:
             message = "; ".join(each for each in (message, str(error)) if each)
     return Member(claim.project, claim.cluster, claim.target, outcome.status, outcome.ok, message, facts)

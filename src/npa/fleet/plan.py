@@ -56,6 +56,12 @@ class FleetPlan:
         """Whether it would change nothing."""
         return all(each.planned is not None and each.planned.steps == 0 for each in self.items)
 
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What the plans do not show, each said once."""
+        found = (each.planned.caveat for each in self.items if each.planned)
+        return tuple(dict.fromkeys(each for each in found if each))
+
     def require(self) -> None:
         """Raise FleetRefusedError with everything that stands against it."""
         if self.lacks:
@@ -75,6 +81,7 @@ class FleetPlan:
                 {"about": each.about, "message": each.message, "hint": each.hint} for each in self.lacks
             ],
             "not_in_spec": [each.label for each in self.extra],
+            "caveats": list(self.caveats),
         }
 
 
@@ -199,7 +206,15 @@ def _public(item: Item) -> dict[str, Any]:
         "cluster": claim.cluster,
         "backend": claim.backend,
         "target": claim.target,
+        "shows": _shows(item.planned),
         "steps": item.planned.steps if item.planned else None,
         "plan": item.planned.document if item.planned else None,
         "note": item.note,
     }
+
+
+def _shows(planned: Planned | None) -> str | None:
+    """Say what a plan is made of: the steps that a deploy does, or what the file asks for."""
+    if planned is None:
+        return None
+    return "spec" if planned.steps is None else "steps"

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 from npa.api.identity import Identity
 from npa.errors import DestructiveError, Problem, SpecError, UnhealthyError
+from npa.fleet import provider
 from npa.fleet.backends import BUILT_IN, Condition, Heard, Lack, Options, Planned
 from npa.fleet.member import Claim, Member, Project
 from npa.fleet.merge import Part
-from npa.slurm.lookup import Lookup
+from npa.fleet.provider import Provider
+from npa.fleet.shared import Shared
+from npa.slurm.lookup import Absent, Lookup
 from npa.spec.document import Document, Place
 
 if TYPE_CHECKING:
@@ -21,9 +24,6 @@ if TYPE_CHECKING:
     from npa.plan.model import Plan
     from npa.spec.model import SoperatorSpec
     from npa.targets.base import Options as ApiOptions
-    from npa.targets.nebius.looking import Seen
-    from npa.targets.nebius.options import NebiusOptions
-    from npa.targets.nebius.phases import Agree
 
 # What the fleet says of a cluster, and so its own part of the file may not.
 _OWNED = {
@@ -33,29 +33,6 @@ _OWNED = {
     "project_id": "set `project_id` on the project",
     "subnet_id": "set `subnet_id` on the project",
 }
-_IMAGE = "build:image"
-_INSPECTED = "each of Terraform's plans is inspected before it is applied"
-
-
-class Provider(Protocol):
-    """The verbs of clusters at the provider, as `npa.api.nebius` has them."""
-
-    def check_all(self, asked: Sequence[tuple[SoperatorSpec, NebiusOptions]]) -> tuple[str, ...]:
-        """Return everything that stands against making several clusters at once."""
-
-    def deploy(
-        self, spec: SoperatorSpec, options: NebiusOptions, agree: Agree, heard: Heard
-    ) -> dict[str, Any]:
-        """Make a cluster what its spec asks for."""
-
-    def status(self, name: str, options: NebiusOptions) -> Seen:
-        """Return what is known of an installation."""
-
-    def plan_destroy(self, name: str, options: NebiusOptions, *, force: bool = False) -> Plan:
-        """Return what a destroy would end."""
-
-    def destroy(self, name: str, options: NebiusOptions, *, heard: Heard) -> dict[str, Any]:
-        """End an installation."""
 
 
 class SoperatorBackend:
@@ -63,8 +40,9 @@ class SoperatorBackend:
 
     name = BUILT_IN
 
-    def __init__(self, provider: Provider | None = None) -> None:
-        self._given = provider
+    def __init__(self, given: Provider | None = None) -> None:
+        self._given = given
+        self._shared = Shared()
 
     def parse(
         self, claim: Claim, project: Project, part: Part, places: dict[str, Place], source: str
@@ -103,23 +81,28 @@ class SoperatorBackend:
         from npa import api
 
         if member.claim.target == "nebius":
-            return _public(member.spec)
+            return provider.planned(member.spec)
         target = _target(member.claim)
-        return _planned(api.plan(member.spec, target=target, options=_options(options)), "deploy")
+        with self._placed(member.claim):
+            made = api.plan(member.spec, target=target, options=_options(options))
+        return _planned(made, "deploy")
 
     def deploy(self, member: Member, shown: Planned | None, options: Options, heard: Heard) -> Condition:
         """Make it what the spec asks for."""
         from npa import api
 
         if member.claim.target == "nebius":
-            return _deploy_nebius(self._nebius, member, heard)
+            return provider.deploy(self._nebius, member, heard)
         target = _target(member.claim)
         allowed = _options(options)
         agreed = shown.plan if shown else None
-        if agreed and any(step.key == _IMAGE for step in agreed.steps):
-            agreed = _without_image(agreed, api.plan(member.spec, target=target, options=allowed))
+
+        def again() -> Plan:
+            return api.plan(member.spec, target=target, options=allowed)
+
         try:
-            report = api.deploy(member.spec, target=target, shown=agreed, options=allowed, heard=heard)
+            with self._placed(member.claim), self._shared.turn(agreed, again, heard) as (plan, hear):
+                report = api.deploy(member.spec, target=target, shown=plan, options=allowed, heard=hear)
         except UnhealthyError as error:
             return Condition(False, "degraded", str(error))
         return _condition(report)
@@ -129,7 +112,7 @@ class SoperatorBackend:
         from npa import api
 
         if claim.target == "nebius":
-            seen = self._nebius.status(claim.cluster, _nebius_options())
+            seen = self._nebius.status(claim.cluster, provider.options())
             return replace(_condition(seen.report), document=seen.document())
         return _condition(api.status(claim.cluster, _target(claim)))
 
@@ -138,7 +121,7 @@ class SoperatorBackend:
         from npa import api
 
         if claim.target == "nebius":
-            made = self._nebius.plan_destroy(claim.cluster, _nebius_options(), force=options.force)
+            made = self._nebius.plan_destroy(claim.cluster, provider.options(), force=options.force)
         else:
             made = api.plan_destroy(claim.cluster, options=_options(options), target=_target(claim))
         return _planned(made, "destroy")
@@ -148,13 +131,24 @@ class SoperatorBackend:
         from npa import api
 
         if claim.target == "nebius":
-            result = self._nebius.destroy(claim.cluster, _nebius_options(), heard=heard)
+            result = self._nebius.destroy(claim.cluster, provider.options(), heard=heard)
             return Condition(True, "absent", document=result)
         agreed = shown.plan if shown else None
         api.destroy(
             claim.cluster, shown=agreed, options=_options(options), heard=heard, target=_target(claim)
         )
         return Condition(True, "absent")
+
+    def _placed(self, claim: Claim) -> AbstractContextManager[None]:
+        """Keep a cluster on Kubernetes apart from the fleet's others; one that is there stays where it is.
+
+        Its workers' objects are named after its pools, and many clusters of a fleet have the same pools.
+        """
+        from npa.api import places
+
+        if claim.target == "kubernetes":
+            return places.apart(claim.cluster, new=isinstance(self.identity(claim), Absent))
+        return nullcontext()
 
     @property
     def _nebius(self) -> Provider:
@@ -213,13 +207,6 @@ def _require_settings(spec: SoperatorSpec, read: Document, source: str) -> None:
         raise SpecError([each.problem(source) for each in placed])
 
 
-def _public(spec: SoperatorSpec) -> Planned:
-    from npa.spec import public_plan
-
-    lines = public_plan.public_plan_text(spec).splitlines()
-    return Planned(public_plan.public_plan(spec), tuple(lines), None)
-
-
 def _planned(made: Plan, verb: str) -> Planned:
     from npa.plan import codec, guard, text
 
@@ -232,12 +219,6 @@ def _planned(made: Plan, verb: str) -> Planned:
     return Planned(codec.encode(made), tuple(lines), len(made.steps), made, refusal)
 
 
-def _without_image(shown: Plan, fresh: Plan) -> Plan:
-    """Return the fresh plan where it differs only in that another cluster has had the image built since."""
-    left = replace(shown, steps=tuple(step for step in shown.steps if step.key != _IMAGE))
-    return fresh if replace(fresh, notes=shown.notes, unchanged=shown.unchanged) == left else shown
-
-
 def _condition(report: Report) -> Condition:
     from npa.health import text
 
@@ -245,38 +226,8 @@ def _condition(report: Report) -> Condition:
     return Condition(report.ok, report.status, "" if report.ok else worst, text.to_dict(report))
 
 
-def _deploy_nebius(provider: Provider, member: Member, heard: Heard) -> Condition:
-    from npa.plan import text
-    from npa.plan.model import Event
-
-    def agree(plan: Plan, asks: bool) -> None:
-        if asks:  # the whole fleet was agreed to, and a plan that the guard refuses raises by itself
-            heard(Event("note", "", f"plan of Terraform's: {text.counted(plan)}; {_INSPECTED}"))
-
-    options = options_of(member.project)
-    try:
-        result = provider.deploy(member.spec, options, agree, heard)
-    except UnhealthyError as error:
-        kept = getattr(error, "result", {})
-        return Condition(False, "degraded", str(error), kept if isinstance(kept, dict) else {})
-    return Condition(True, "healthy", document=result)
-
-
-def options_of(project: Project) -> NebiusOptions:
-    """Return how a project's clusters are deployed: without an id, as the configuration says of its name."""
-    from npa.targets.nebius.options import NebiusOptions
-
-    return NebiusOptions(project="" if project.project_id else project.display_name)
-
-
 def _target(claim: Claim) -> TargetName:
     return cast("TargetName", claim.target)  # the file's own rules let no other word through
-
-
-def _nebius_options() -> NebiusOptions:
-    from npa.targets.nebius.options import NebiusOptions
-
-    return NebiusOptions()
 
 
 def _options(options: Options) -> ApiOptions:

@@ -21,7 +21,6 @@ from npa.reconcile.decision import (
     Deletion,
     Drain,
     KeyChange,
-    NewSecret,
     Notice,
     PowerDown,
     PowerUp,
@@ -87,8 +86,7 @@ class Act:
 
     async def do(self, target: Target, decision: Decision) -> bool:
         """Do it all; True where anything was written."""
-        for new in decision.secrets:
-            await self._secret(new)
+        await _together(self._create(secret_data.fill(new)) for new in decision.secrets)
         for change in decision.keys:
             await self._key(change)
         for action in decision.slurm:
@@ -119,11 +117,6 @@ class Act:
         wanted = status.failed(target.found, reason, message, now)
         if wanted is not None:
             await self._write_status(target, target.found, wanted)
-
-    async def _secret(self, new: NewSecret) -> None:
-        self._fence()
-        filled = await asyncio.to_thread(secret_data.fill, new)  # an RSA key takes a while
-        await self._create(filled)
 
     async def _key(self, change: KeyChange) -> None:
         body = await key_changes.patch(self._api, change)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from npa.operator import kinds
 from npa.operator.runtime.informer import Heard, Informer, Watch
 from npa.operator.runtime.store import Store, name
-from npa.render.objects import NODE, NODE_SET, POWER_STATE, SLURM_CLUSTER, Kind, Object, dig, name_of
+from npa.render.objects import NODE_SET, POWER_STATE, SLURM_CLUSTER, Kind, Object, dig, name_of
 from npa.slurm.lookup import Absent, Found
 from npa.tools.kube import kind_of
 from npa.tools.kube_api import KubeApi
@@ -44,7 +44,8 @@ class Caches:
         self._by_name: dict[str, Kind] = {}
         self._started: set[Informer] = set()
         self.absent = frozenset(kind.crd for kind in kinds.OPTIONAL)
-        for watch in kinds.watches(self._namespaces, (*kinds.RESOURCES, *kinds.CHILDREN, NODE)):
+        self._unasked = set(kinds.OPTIONAL)  # of which nobody has said yet whether they are served
+        for watch in kinds.watches(self._namespaces, (*kinds.RESOURCES, *kinds.CHILDREN, *kinds.OF_ALL)):
             self._add(watch)
 
     async def run(self) -> None:
@@ -101,7 +102,7 @@ class Caches:
 
     def unread(self) -> dict[str, str]:
         """Return the kinds that cannot be relied on, and why."""
-        found = {}
+        found = {kind.kind: "it is not known whether it is served" for kind in self._unasked}
         for kind, kept in self._kept.items():
             for informer in kept.informers:
                 if why := informer.unread(GRACE):
@@ -134,6 +135,8 @@ class Caches:
         absent = set(self.absent)
         for kind in kinds.OPTIONAL:
             served = await self._api.served(kind)
+            if isinstance(served, Found | Absent):
+                self._unasked.discard(kind)
             if isinstance(served, Found):
                 absent.discard(kind.crd)
                 if kind not in self._kept:

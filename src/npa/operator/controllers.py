@@ -29,7 +29,7 @@ def controllers() -> tuple[Controller, ...]:
             "slurmcluster", SLURM_CLUSTER, lambda world, _, settings: slurmcluster.decide(world, settings)
         ),
         Controller("nodeset", NODE_SET, nodeset.decide),
-        Controller("topology", SLURM_CLUSTER, topology.decide),
+        Controller("topology", SLURM_CLUSTER, topology.decide, topology.READS),
         Controller("powerstate", POWER_STATE, powerstate.decide),
         Controller("jailedconfig", JAILED_CONFIG, jailedconfig.decide),
         Controller("nodeconfigurator", NODE_CONFIGURATOR, nodeconfigurator.decide),

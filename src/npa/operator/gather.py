@@ -19,6 +19,7 @@ from npa.render.objects import (
     POWER_STATE,
     SECRET,
     SLURM_CLUSTER,
+    STORAGE_CLASS,
     Kind,
     Object,
     dig,
@@ -53,10 +54,12 @@ class Gather:
             entry = (kinds.OWNER, str(dig(about[1], "metadata", "uid")))
             objects[about[0].kind, name_of(about[1])] = about[1]
         for kind in self._caches.kinds():
-            for each in store(kind).by(entry):
-                objects[kind.kind, name_of(each)] = each
+            word = kind.kind
+            objects.update(((word, called), each) for (_, called), each in store(kind).named(entry))
         for state in self._caches.of_cluster(POWER_STATE, namespace, cluster) if cluster else ():
             objects[POWER_STATE.kind, name_of(state)] = state
+        for each in store(STORAGE_CLASS):
+            objects[STORAGE_CLASS.kind, name_of(each)] = each
         unread = dict(self._caches.unread())
         for why in await self._names(namespace, found, nodesets, objects):
             unread.setdefault(*why)
@@ -64,7 +67,7 @@ class Gather:
             cluster=found,
             nodesets=nodesets,
             objects=objects,
-            nodes={name_of(node): node for node in store(NODE)},
+            nodes={called: node for (_, called), node in store(NODE).items()},
             unread=tuple(sorted(unread)),
             absent_apis=self._caches.absent,
             slurm=self._poll.view((namespace, cluster)),

@@ -33,6 +33,11 @@ class Controller:
     name: str
     kind: Kind
     decide: Decide
+    reads: frozenset[Kind] | None = None  # besides its own kind; None: everything, Slurm's answers among it
+
+    def concerned(self, kind: Kind) -> bool:
+        """Whether a change of an object of a kind may change the decision."""
+        return self.reads is None or kind == self.kind or kind in self.reads
 
 
 # A worker's pod concerns its NodeSet and the cluster; every other part of a cluster all of its controllers.
@@ -50,6 +55,8 @@ def changed(
     namespace = str(dig(found, "metadata", "namespace") or "")
     nodeset = dig(found, "metadata", "labels", names.NODE_SET) if kind in (POD, CLAIM) else None
     for controller in controllers:
+        if not controller.concerned(kind):
+            continue
         if kind == controller.kind:
             yield Key(controller.name, namespace, name_of(found))
         if not cluster:

@@ -8,6 +8,7 @@ from typing import Any
 from npa.operator.runtime.informer import Watch, without_managers
 from npa.operator.runtime.store import name
 from npa.render.kube import names
+from npa.render.kube.mariadb import GRANT, MARIADB
 from npa.render.objects import (
     ACTIVE_CHECK,
     CLAIM,
@@ -27,6 +28,7 @@ from npa.render.objects import (
     SERVICE,
     SLURM_CLUSTER,
     STATEFUL_SET,
+    STORAGE_CLASS,
     Kind,
     Object,
     dig,
@@ -53,13 +55,15 @@ CHILDREN = (
     JOB,
     CRON_JOB,
 )
+# What belongs to nobody, and is read whole.
+OF_ALL = (NODE, STORAGE_CLASS)
 # What is rendered only where somebody installed it.
 OPTIONAL = (
     DISRUPTION_BUDGET,  # of Kubernetes itself, from 1.21 on
     Kind("monitoring.coreos.com", "v1", "PodMonitor", "podmonitors"),
     Kind("monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors"),
-    Kind("k8s.mariadb.com", "v1alpha1", "MariaDB", "mariadbs"),
-    Kind("k8s.mariadb.com", "v1alpha1", "Grant", "grants"),
+    MARIADB,
+    GRANT,
     Kind("security-profiles-operator.x-k8s.io", "v1alpha1", "AppArmorProfile", "apparmorprofiles"),
 )
 
@@ -100,7 +104,7 @@ def left(namespace: str, nodeset: str) -> tuple[str, str]:
 
 
 def _selector(kind: Kind) -> str:
-    return "" if kind in RESOURCES or kind == NODE else SELECTOR
+    return "" if kind in RESOURCES or kind in OF_ALL else SELECTOR
 
 
 def _index(kind: Kind) -> Callable[[Object], Iterable[tuple[str, str]]]:

@@ -36,7 +36,7 @@ _LOG = logging.getLogger(__name__)
 LEASE = "npa-operator"
 _SYNC = 30.0  # seconds for every kind to be listed; then it goes on with what is known, and says so
 _GRACE = 10.0  # seconds for what is under way when it is told to end
-_SPACING = 0.1  # seconds between two looks at an object, unless somebody changed what is asked of it
+_SPACING = 0.25  # seconds between two looks at an object, unless somebody changed what is asked of it
 _RESYNC = 600.0  # seconds after which everything is looked at although nothing changed
 
 
@@ -159,7 +159,8 @@ class Operator:
 
     def _polled(self, cluster: Cluster) -> None:
         for controller in self._controllers:
-            for name in self._of_cluster(controller.kind, *cluster):
+            names = self._of_cluster(controller.kind, *cluster) if controller.reads is None else ()
+            for name in names:
                 self.queue.add(Key(controller.name, cluster[0], name))
 
     def _of_cluster(self, kind: Kind, namespace: str, cluster: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
@@ -12,6 +13,7 @@ from npa.operator.act import Act, NoLeaderError, Target
 from npa.operator.caches import Caches
 from npa.operator.gather import Gather
 from npa.operator.keys import Controller, Key
+from npa.operator.pace import Pace
 from npa.operator.runtime.workers import Looked
 from npa.operator.settled import Settled
 from npa.reconcile.decision import Decision, Notice
@@ -39,7 +41,7 @@ class Reconciler:
         self._controllers = {each.name: each for each in controllers}
         self._settings, self._caches, self._gather = settings, caches, gather
         self._act, self._told = act, told
-        self.settled = Settled()
+        self._pace, self.settled = Pace(), Settled()
 
     async def look(self, key: Key) -> Looked:
         """Look at an object once, and do what is decided."""
@@ -50,18 +52,21 @@ class Reconciler:
             return Looked()
         about = (controller.kind, found) if found is not None else None
         world = await self._gather.world(key.namespace, cluster, about)
-        decision = self.settled.recall(key, world)
+        decision, took = self.settled.recall(key, world), 0.0
         if decision is None:
-            decision = await self._decide(controller, world, key.name)
+            decision, took = await self._decide(controller, world, key.name)
             self.settled.note(key, world, decision)
         if decision.settled and found is None:
-            return Looked(again_in=decision.again_in)
+            return Looked(again_in=decision.again_in, seconds=took)
+        if (wait := self._pace.wait(key, decision)) > 0:
+            return Looked(again_in=wait, seconds=took)
         try:
             wrote = await self._act.do(Target(controller.kind, (key.namespace, cluster), found), decision)
         finally:
             if decision.slurm:
                 self._told(key.namespace, cluster)
-        return Looked(wrote, decision.again_in)
+        self._pace.note(key, decision)
+        return Looked(wrote, decision.again_in, took)
 
     async def failed(self, key: Key, error: Exception, failures: int) -> None:
         """Say on an object that looking at it fails, once it is no passing thing."""
@@ -78,10 +83,15 @@ class Reconciler:
         await self._act.failed(target, reason, message, datetime.now(UTC))
         await self._act.tell(found, Notice("Warning", reason, message))
 
-    async def _decide(self, controller: Controller, world: World, name: str) -> Decision:
-        if len(world.objects) < _BIG:
-            return controller.decide(world, name, self._settings)
-        return await asyncio.to_thread(controller.decide, world, name, self._settings)
+    async def _decide(self, controller: Controller, world: World, name: str) -> tuple[Decision, float]:
+        """Return what is decided, and the seconds that it took of the processor."""
+
+        def decide() -> tuple[Decision, float]:
+            began = time.thread_time()
+            decision = controller.decide(world, name, self._settings)
+            return decision, time.thread_time() - began
+
+        return decide() if len(world.objects) < _BIG else await asyncio.to_thread(decide)
 
     def _cluster(self, kind: Kind, key: Key, found: Object | None) -> str:
         """Return the cluster of what a key names, also where only workers are left of it."""

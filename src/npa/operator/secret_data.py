@@ -45,14 +45,17 @@ def _password(length: int) -> str:
 
 
 def _host_keys() -> dict[str, bytes]:
-    """Return a host key of each type, as ssh-keygen would write it, with its public half."""
-    from cryptography.hazmat.primitives import serialization as form
-    from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+    """Return a host key of each type, as ssh-keygen would write it, with its public half.
 
-    made: dict[str, ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey | rsa.RSAPrivateKey] = {
+    None is of RSA: clients have known one of the others since OpenSSH 5.7 (2011), and making such a key takes
+    more time than all else that is done for a new cluster.
+    """
+    from cryptography.hazmat.primitives import serialization as form
+    from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+
+    made: dict[str, ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey] = {
         "ecdsa": ec.generate_private_key(ec.SECP256R1()),
         "ed25519": ed25519.Ed25519PrivateKey.generate(),
-        "rsa": rsa.generate_private_key(public_exponent=65537, key_size=3072),
     }
     data = {}
     for kind, key in made.items():

@@ -145,18 +145,22 @@ class Poll:
         self._asking: dict[Cluster, asyncio.Task[None]] = {}
 
     def view(self, cluster: Cluster) -> SlurmView:
-        """Return what was read last."""
+        """Return what was read last; one that nobody asked yet is asked now."""
+        if cluster not in self._views and cluster in self._clusters():
+            self.soon(cluster)
         return self._views.get(cluster, SlurmView())
 
     async def run(self) -> None:
-        """Ask for ever; a cluster that does not answer holds up none of the others."""
+        """Ask for ever, one after the other; one that does not answer holds up none of the others."""
         while True:
             wanted = set(self._clusters())
             for gone in set(self._views) - wanted:
                 del self._views[gone]
             for cluster in wanted:
                 self.soon(cluster)
-            await asyncio.sleep(self._every)
+                await asyncio.sleep(self._every / len(wanted))
+            if not wanted:
+                await asyncio.sleep(self._every)
 
     def soon(self, cluster: Cluster) -> None:
         """Have a cluster asked now, unless it is being asked."""

@@ -13,6 +13,7 @@ from npa.slurm.replies import Rows, SlurmNodeReply
 from npa.slurm.usage import PastJob
 
 NOT_READ = Unknown("it was not read")
+UNKNOWN_SWITCH = "on which switch is not known"  # a switch for nodes of which nobody says
 
 
 @dataclass(frozen=True, slots=True)

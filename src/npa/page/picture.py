@@ -9,7 +9,7 @@ import htpy as h
 
 from npa.health.observation import Daemon
 from npa.page import states, words
-from npa.page.facts import Group, Topology
+from npa.page.facts import UNKNOWN_SWITCH, Group, Topology
 from npa.page.states import KINDS, Kind
 
 WIDE = 900
@@ -123,7 +123,7 @@ def _fabric(
 
 
 def _called(switch: str) -> str:
-    if switch == NO_SWITCH:
+    if switch in (NO_SWITCH, UNKNOWN_SWITCH):
         return switch
     return "no fabric" if switch == "no-fabric" else f"fabric {switch}"
 

@@ -6,9 +6,10 @@ is refused, never passed over.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast, get_args
 
 from npa.cluster.model import TargetName
@@ -34,7 +35,7 @@ class PlanFile:
 
 def encode(plan: Plan) -> dict[str, Any]:
     """Return the plan as JSON has it."""
-    return {"schema_version": SCHEMA_VERSION, **_plain(asdict(plan))}
+    return {"schema_version": SCHEMA_VERSION, **_plain(plan)}
 
 
 def decode(value: object) -> Plan:
@@ -177,9 +178,9 @@ def _words(fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
 
 
 def _plain(value: Any) -> Any:
-    """Turn tuples into lists, as JSON has them, so that a plan is equal before and after a file."""
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
+    """Turn values into mappings and tuples into lists, as JSON has them: a plan is equal after a file."""
+    if dataclasses.is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     return value

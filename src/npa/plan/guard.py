@@ -7,6 +7,7 @@ from npa.plan.model import JobRef, Plan, Step
 from npa.slurm import hostlist
 
 ENDS_JOBS = frozenset({"stop", "remove"})
+COMES_BY_ITSELF = frozenset({"start", "restart", "wait"})  # of a daemon that was still on its way up
 HINT = "wait for the jobs with `--wait-for-jobs 1h`, or end them with `--force`"
 DESTROY_HINT = "wait until the jobs have ended, or end them with `--force`"
 SHOWN_JOBS = 5  # a message is read; the rest is in the plan
@@ -29,6 +30,19 @@ def check(plan: Plan, hint: str = HINT) -> None:
 def unallowed(plan: Plan) -> tuple[Step, ...]:
     """Return the steps that would end jobs without leave."""
     return tuple(step for step in plan.steps if step.jobs and step.verb in ENDS_JOBS and not step.kills_jobs)
+
+
+def still_agreed(now: Plan, agreed: Plan) -> bool:
+    """Say whether doing `now` is doing what was agreed to.
+
+    True where both are the same, and where `now` lacks nothing but starts of what has come up by itself.
+    """
+    if now == agreed:
+        return True
+    left = iter(agreed.steps)
+    same = now.changes == agreed.changes and all(step in left for step in now.steps)
+    gone = [step for step in agreed.steps if step not in now.steps]
+    return same and all(step.verb in COMES_BY_ITSELF for step in gone)
 
 
 def named(job: JobRef) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from npa.render.objects import Kind, Object
@@ -74,7 +74,7 @@ class NewSecret:
     wanted: Object  # without data; created, never updated
     random: tuple[tuple[str, int], ...] = ()  # key -> so many random bytes
     passwords: tuple[tuple[str, int], ...] = ()  # key -> so many random letters and digits
-    ssh_host_keys: bool = False  # ssh_host_{ecdsa,ed25519,rsa}_key, and .pub of each
+    ssh_host_keys: bool = False  # ssh_host_{ecdsa,ed25519}_key, and .pub of each
 
 
 NewKey = Literal["replace", "restore", "settle", "mark"]
@@ -146,3 +146,8 @@ class Decision:
         """Whether nothing would be written anywhere."""
         written = (self.secrets, self.keys, self.slurm, self.create, self.apply, self.merge, self.delete)
         return not any((*written, self.notices)) and self.status is None
+
+    @property
+    def only_says(self) -> bool:
+        """Whether nothing would be written but what is said of the object."""
+        return not self.settled and replace(self, status=None, notices=()).settled

@@ -9,6 +9,7 @@ from npa.crds import nodeset as crd
 from npa.crds.nodeset import NodeSet
 from npa.errors import SpecError
 from npa.reconcile import (
+    claim_sizes,
     maintenance,
     nodeset_ordinals,
     nodeset_status,
@@ -98,14 +99,17 @@ class _Pass:
         moves = rollout.moves(seen)
         claims, pods = self._made(moves.start)
         selector = worker.selector(self.place.cluster, self.nodeset.name)
+        sizes = worker_volumes.sizes(self.nodeset)
+        sized = claim_sizes.decide(world, claim_sizes.of_workers(world, self.nodeset.name, sizes))
+        said = (sized.condition,) if sizes else ()
         waits = not seen.end_replaced and self.nodeset.spec.update_strategy == "rollingUpdate"
         status = nodeset_status.render(
-            self.found, workers, moves, failed, selector, world.now, trouble, gentle=waits
+            self.found, workers, moves, failed, selector, world.now, trouble, said, gentle=waits
         )
         return Decision(
             slurm=(*moves.drain, *moves.resume),
             create=(*self._powered(), *claims, *pods),
-            apply=self._applied(),
+            apply=(*self._applied(), *sized.apply),
             delete=(*_pods(moves.remove), *self._claims_left(workers), *self._unpowered()),
             status=status,
             notices=tuple(_notices(moves, pods)),
@@ -250,9 +254,9 @@ def _pods(remove: Iterable[tuple[Worker, Verdict]]) -> Iterator[Deletion]:
 
 
 def _claims(world: World, nodeset: str, gone: Any) -> Iterator[Deletion]:
-    for (kind, _), claim in sorted(world.objects.items()):
+    for claim in world.of_kind(CLAIM.kind):
         metadata = dig(claim, "metadata") or {}
-        if kind != CLAIM.kind or dig(metadata, "labels", names.NODE_SET) != nodeset:
+        if dig(metadata, "labels", names.NODE_SET) != nodeset:
             continue
         ordinal = dig(metadata, "labels", names.ORDINAL)
         if metadata.get("deletionTimestamp") or not str(ordinal or "").isdecimal():

@@ -80,6 +80,7 @@ def render(
     selector: Mapping[str, str],
     now: float,
     trouble: str = "",
+    more: Iterable[Condition] = (),
     *,
     gentle: bool = False,
 ) -> dict[str, Any] | None:
@@ -96,7 +97,7 @@ def render(
         "replicas": ready,
         "labelSelector": ",".join(f"{key}={value}" for key, value in sorted(selector.items())),
         "observedGeneration": dig(nodeset, "metadata", "generation") or 0,
-        "conditions": conditions.rows(nodeset, [*said, ignored_fields(nodeset)], now),
+        "conditions": conditions.rows(nodeset, [*said, *more, ignored_fields(nodeset)], now),
     }
     plan = [*_plan(moves.plan)]
     if plan:

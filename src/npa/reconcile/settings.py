@@ -12,6 +12,7 @@ class Settings:
     # whoever runs several clusters' worth of old manifests names our images here, once for all
     image_override: str = ""  # of every Slurm daemon, whatever the resource names
     jail_image_override: str = ""  # of the Job that fills the jail
+    operator_image: str = ""  # the operator's own; the exporter's, where a cluster names none
     cluster_domain: str = "cluster.local"
     cgroup_version: str = "v2"  # of the nodes: `v1`, `v2` or `none`
     slurm_version: str = "26.05"  # of the images

@@ -6,12 +6,14 @@ Nothing waits for more than it needs. Only what differs is written; what could n
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from npa.crds import rules
 from npa.crds import slurmcluster as crd
 from npa.crds.slurmcluster import SlurmCluster
 from npa.errors import Problem, SpecError
 from npa.reconcile import (
+    database,
     deletion,
     jail,
     rotation,
@@ -26,7 +28,7 @@ from npa.reconcile.settings import Settings
 from npa.reconcile.slurmcluster_config import VALID, Configured
 from npa.reconcile.slurmcluster_parts import Parts
 from npa.reconcile.world import World
-from npa.render.kube import differs, keys
+from npa.render.kube import differs, keys, mariadb
 from npa.render.kube import jail as jail_job
 from npa.render.kube import volumes as shared
 from npa.render.kube.context import Context
@@ -63,7 +65,9 @@ class _Pass:
     def __init__(self, world: World, cluster: SlurmCluster, settings: Settings) -> None:
         assert world.cluster is not None
         self.world, self.cluster, self.settings, self.found = world, cluster, settings, world.cluster
-        self.context = context(cluster, settings)
+        asked = context(cluster, settings)
+        self.database = database.choose(world, asked)
+        self.context = replace(asked, chosen=self.database.kind)
 
     def decide(self) -> Decision:
         """Return the next move."""
@@ -73,7 +77,9 @@ class _Pass:
             self.world, self.context, self.settings, may_account=accounting
         )
         filled = self._jail(problems)
-        parts = slurmcluster_parts.decide(self.world, self.context, configured, filled, problems)
+        parts = slurmcluster_parts.decide(
+            self.world, self.context, configured, filled, problems, about_database=self.database.why
+        )
         if problems:
             return _refused(self.world, problems)
         return self._decision(configured, filled, parts)
@@ -95,7 +101,7 @@ class _Pass:
             keys=tuple(rotation.changes(world, parts.states)),
             slurm=configured.slurm,
             create=(*self._claims(), *filled.create),
-            apply=(*self._held(), *differs.pending(readable, world.find)),
+            apply=(*self._held(), *differs.pending(readable, world.find), *parts.sized.apply),
             delete=(*filled.delete, *parts.delete),
             status=status,
             notices=notices,
@@ -119,8 +125,19 @@ class _Pass:
         for wanted, key in ((auth, keys.AUTH), (jwt, keys.JWT)):
             if self.world.find(SECRET.kind, name_of(wanted)) is None:
                 yield NewSecret(wanted, random=((key, keys.BYTES[key]),))
+        for each in self._passwords():
+            if self.world.find(SECRET.kind, name_of(each)) is None:
+                yield NewSecret(each, passwords=((mariadb.KEY, mariadb.LETTERS),))
         if ssh is not None and self.world.find(SECRET.kind, name_of(ssh)) is None:
             yield NewSecret(ssh, ssh_host_keys=True)
+
+    def _passwords(self) -> tuple[Object, ...]:
+        """Return the Secrets of a database that is not there yet."""
+        enabled = self.cluster.spec.slurm_nodes.accounting.enabled
+        if not enabled or self.context.database != "operated" or database.unread(self.world, self.context):
+            return ()
+        found = self.world.find(mariadb.MARIADB.kind, mariadb.name(self.context.name))
+        return mariadb.secrets(self.context) if found is None else ()
 
     def _claims(self) -> Iterator[Object]:
         if CLAIM.kind in self.world.unread:
@@ -141,6 +158,7 @@ def context(cluster: SlurmCluster, settings: Settings) -> Context:
         cluster,
         image_override=settings.image_override,
         jail_image_override=settings.jail_image_override,
+        operator_image=settings.operator_image,
         domain=settings.cluster_domain,
         slurm_version=settings.slurm_version,
         cgroup=settings.cgroup_version if settings.cgroup_version != _CGROUP else "",

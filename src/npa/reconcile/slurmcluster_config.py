@@ -10,18 +10,18 @@ from npa.crds import nodeset as crd
 from npa.crds import rules
 from npa.crds.nodeset import NodeSet
 from npa.errors import Problem, SpecError
-from npa.reconcile import retired, topology
+from npa.reconcile import database, retired, topology
 from npa.reconcile.conditions import Condition, some
 from npa.reconcile.decision import Reconfigure, SlurmAction
 from npa.reconcile.retired import Retired
 from npa.reconcile.settings import Settings
 from npa.reconcile.topology import Planned
 from npa.reconcile.world import World
-from npa.render.kube import cluster, config, names, slurmdbd
+from npa.render.kube import cluster, config, mariadb, names, slurmdbd
 from npa.render.kube.cluster import Resolved
 from npa.render.kube.config import Files
 from npa.render.kube.context import Context
-from npa.render.kube.slurmdbd import Password
+from npa.render.kube.slurmdbd import Password, Server
 from npa.render.objects import CONFIG_MAP, SECRET, Object, dig, name_of
 from npa.slurm.conf import ConfError
 from npa.slurm.lookup import Absent, Found, Unknown
@@ -40,7 +40,7 @@ class Configured:
     config_map: Object | None = None  # to be delivered; None: what is there stays
     slurmdbd: str = ""  # slurmdbd.conf as it is to be; "" without accounting, or where it cannot be known
     slurm: tuple[SlurmAction, ...] = ()
-    delivered: str = ""  # digest of what the ConfigMap holds now
+    delivered: str = ""  # digest of what the ConfigMap holds once this pass is over
     waits: bool = False  # slurmctld has not taken yet what was delivered
 
 
@@ -58,6 +58,7 @@ def decide(world: World, context: Context, settings: Settings, *, may_account: b
     """Return what is delivered; `may_account` says that slurmdbd can be spoken to, or need not be."""
     there = world.find(CONFIG_MAP.kind, names.config(context.name))
     unread = [kind for kind in _NEEDED if kind in world.unread]
+    unread += database.unread(world, context)
     if unread:
         text = f"{', '.join(unread)} could not be read: what is delivered stays"
         return _kept(world, there, Condition(VALID, "Unknown", "Unknown", text))
@@ -85,7 +86,8 @@ def kept(world: World, valid: Condition) -> Configured:
 
 def _delivered(world: World, context: Context, there: Object | None, made: _Made) -> Configured:
     valid = Condition(VALID, "True", "Valid", f"files {made.files.digest}")
-    applied, actions = _applied(world, there)
+    # it is said once they are written: what is true then
+    applied, actions = _applied(world, made.files.digest)
     fresh = _digest(there) == made.files.digest
     return Configured(
         conditions=(valid, applied, _refs(made.resolved), *_places(made.resolved, made.plan)),
@@ -93,7 +95,7 @@ def _delivered(world: World, context: Context, there: Object | None, made: _Made
         slurmdbd=made.files.slurmdbd,
         # what is about to be replaced is not worth a reconfigure
         slurm=(*made.leaving.drain, *(actions if fresh else ())),
-        delivered=_digest(there),
+        delivered=made.files.digest,
         waits=not fresh or not applied.holds,
     )
 
@@ -118,7 +120,10 @@ def _made(
         if problems:
             return None
         plan = _topology(world, context, resolved, settings)
-        return _Made(resolved, _render(resolved, plan.text), leaving, plan)
+        files = _render(resolved, plan.text)
+        if _lacks_password(world, context):
+            files = replace(files, slurmdbd="")
+        return _Made(resolved, files, leaving, plan)
     except ConfError as error:
         problems.append(Problem(0, 0, "spec", str(error), "write it otherwise"))
         return None
@@ -140,16 +145,39 @@ def _nodesets(world: World, problems: list[Problem]) -> list[NodeSet]:
 def _slurmdbd(world: World, context: Context, problems: list[Problem]) -> tuple[tuple[str, str], ...]:
     if not context.spec.slurm_nodes.accounting.enabled:
         return ()
-    return slurmdbd.settings(context, _password(world, context, problems), problems)
+    password = _password(world, context, problems)
+    if context.database != "operated":
+        return slurmdbd.settings(context, password, problems)
+    host, port = mariadb.host(context)
+    return slurmdbd.settings(context, password, problems, Server(host, port, mariadb.USER))
 
 
 def _password(world: World, context: Context, problems: list[Problem]) -> Password:
-    ref = context.spec.slurm_nodes.accounting.external_db.password_secret_key_ref
-    if slurmdbd.embedded(context) or ref is None:
+    of, name, key = _secret(world, context)
+    held = world.find(SECRET.kind, name) if name else None
+    if not name or (held is None and of == "mariadbOperator"):
         return Password()
-    held = world.find(SECRET.kind, ref.name)
-    text = dig(held or {}, "data", ref.key)
-    return slurmdbd.password_of(base64.b64decode(text) if isinstance(text, str) else None, ref.name, problems)
+    text = dig(held or {}, "data", key)
+    data = base64.b64decode(text) if isinstance(text, str) else None
+    return slurmdbd.password_of(data, name, problems, of)
+
+
+def _secret(world: World, context: Context) -> tuple[str, str, str]:
+    """Return whose password slurmdbd needs, and the Secret and key that hold it; "" where it needs none."""
+    ref = context.spec.slurm_nodes.accounting.external_db.password_secret_key_ref
+    if context.database == "external" and ref is not None:
+        return "externalDB", ref.name, ref.key
+    if context.database != "operated":
+        return "", "", ""
+    found = world.find(mariadb.MARIADB.kind, mariadb.name(context.name))
+    said = mariadb.password(context, found)
+    return "mariadbOperator", said["name"], said["key"]
+
+
+def _lacks_password(world: World, context: Context) -> bool:
+    """Say whether slurmdbd's password is not made yet: its file waits for it."""
+    of, name, _ = _secret(world, context)
+    return of == "mariadbOperator" and world.find(SECRET.kind, name) is None
 
 
 def _topology(world: World, context: Context, resolved: Resolved, settings: Settings) -> Planned:
@@ -178,15 +206,15 @@ def _invalid(reason: str, wrong: Sequence[str], there: Object | None) -> Conditi
 
 def _kept(world: World, there: Object | None, valid: Condition, *others: Condition) -> Configured:
     """Return that what is delivered stays, and that slurmctld is to run with that."""
-    applied, actions = _applied(world, there)
+    applied, actions = _applied(world, _digest(there))
     return Configured(
         (valid, applied, *others), slurm=actions, delivered=_digest(there), waits=not applied.holds
     )
 
 
-def _applied(world: World, there: Object | None) -> tuple[Condition, tuple[Reconfigure, ...]]:
+def _applied(world: World, delivered: str) -> tuple[Condition, tuple[Reconfigure, ...]]:
     """Say whether slurmctld runs with what was delivered, and what is to be done where it does not."""
-    delivered, runs = _digest(there), world.slurm.digest
+    runs = world.slurm.digest
     if not delivered:
         return Condition(APPLIED, "False", "NotDelivered", "there are no files yet"), ()
     match runs:

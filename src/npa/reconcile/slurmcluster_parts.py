@@ -2,29 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from npa.errors import Problem
-from npa.reconcile import claims, maintenance, rotation, upgrades, workloads
+from npa.reconcile import (
+    claim_sizes,
+    claims,
+    database,
+    maintenance,
+    rotation,
+    slurmcluster_gone,
+    upgrades,
+    workloads,
+)
+from npa.reconcile.claim_sizes import Sized
 from npa.reconcile.decision import Deletion
 from npa.reconcile.jail import Jail
 from npa.reconcile.slurmcluster_config import Configured
 from npa.reconcile.workloads import State
 from npa.reconcile.world import World
-from npa.render.kube import accounting, controller, login, monitors, names, rest, volumes
+from npa.render.kube import (
+    accounting,
+    controller,
+    exporter,
+    login,
+    mariadb,
+    monitors,
+    names,
+    rest,
+    volumes,
+)
 from npa.render.kube.context import Context
+from npa.render.kube.exporter import POD_MONITOR
+from npa.render.kube.mariadb import GRANT, MARIADB
 from npa.render.kube.monitors import SERVICE_MONITOR
 from npa.render.objects import (
     CONFIG_MAP,
     DEPLOYMENT,
     DISRUPTION_BUDGET,
-    SECRET,
-    SERVICE,
     STATEFUL_SET,
     Kind,
     Object,
     dig,
+    name_of,
 )
 
 
@@ -38,20 +59,28 @@ class Parts:
     down: bool = False  # taken down for maintenance
     leaving: str = ""  # why what is to go down still runs
     waits: tuple[str, ...] = ()  # for their turn
+    sized: Sized = claim_sizes.NONE  # the claims that are to grow
 
 
 def decide(
-    world: World, context: Context, configured: Configured, filled: Jail, problems: list[Problem]
+    world: World,
+    context: Context,
+    configured: Configured,
+    filled: Jail,
+    problems: list[Problem],
+    about_database: str = "",
 ) -> Parts:
-    """Return the components as they are to be now."""
+    """Return the components as they are to be now; `about_database` is what is to be said of accounting's."""
     down = maintenance.active(world.cluster or {}) or bool(rotation.leaving(world))
     leaving = _leaving(world) if down else ""
     goes = down and not leaving
-    wanted = [*_accounting(world, context, configured, goes, problems)]
-    wanted += _controller(world, context, configured, goes, problems)
-    wanted += _login(world, context, filled, goes, problems)
+    sets = [*_accounting(world, context, configured, goes, problems)]
+    sets += _controller(world, context, configured, goes, problems)
+    sets += _login(world, context, filled, goes, problems)
+    wanted = [*claims.kept(world, sets)]
     if context.spec.slurm_nodes.rest.enabled:
         wanted += rest.render(context, 0 if goes else rest.size(context), problems)
+    wanted += _exporter(world, context, goes, problems)
     budgets = DISRUPTION_BUDGET.crd not in world.absent_apis
     if SERVICE_MONITOR.crd not in world.absent_apis:
         wanted += monitors.render(context)
@@ -61,8 +90,9 @@ def decide(
     return Parts(
         wanted=turn.wanted,
         waits=turn.waits,
-        delete=tuple(_gone(world, context)),
-        states=dict(_states(world, context)),
+        sized=claim_sizes.decide(world, [*claim_sizes.of_sets(world, sets), *_shared(context)]),
+        delete=(*slurmcluster_gone.decide(world, context), *claims.replaced(world, sets)),
+        states=dict(_states(_after(world, turn.wanted), context, about_database)),
         down=down,
         leaving=leaving,
     )
@@ -76,6 +106,12 @@ def accounting_ready(world: World, context: Context) -> bool:
     return workloads.look(world, STATEFUL_SET, name, "accounting").status == "True"
 
 
+def _shared(context: Context) -> Iterator[tuple[str, object]]:
+    """Yield the claims that pods share, and how large they are to be."""
+    for each in volumes.claims(context):
+        yield name_of(each), dig(each, "spec", "resources", "requests", "storage")
+
+
 def _leaving(world: World) -> str:
     """Return why the control plane cannot go down yet: what runs is ended by nobody but its owner."""
     if "Pod" in world.unread:
@@ -87,12 +123,23 @@ def _leaving(world: World) -> str:
 def _accounting(
     world: World, context: Context, configured: Configured, goes: bool, problems: list[Problem]
 ) -> Iterator[Object]:
-    if not context.spec.slurm_nodes.accounting.enabled or not configured.slurmdbd:
+    if not context.spec.slurm_nodes.accounting.enabled:
+        return
+    if context.database == "operated" and not _absent_database(world, context):
+        found = world.find(MARIADB.kind, mariadb.name(context.name))
+        yield from mariadb.render(context, found, problems)
+    if not configured.slurmdbd:
         return
     # slurmctld writes down what it still has to say of jobs
     last = workloads.pods(world, "controller")
     replicas = 0 if goes and not last and "Pod" not in world.unread else 1
-    yield from claims.kept(world, accounting.render(context, replicas, configured.slurmdbd, problems))
+    yield from accounting.render(context, replicas, configured.slurmdbd, problems)
+
+
+def _absent_database(world: World, context: Context) -> bool:
+    """Say whether a database cannot be asked for now: nobody knows where the data are, or nobody answers."""
+    absent = {MARIADB.crd, GRANT.crd} & world.absent_apis
+    return bool(absent or database.unread(world, context))
 
 
 def _controller(
@@ -102,7 +149,7 @@ def _controller(
     # without files its pod could not start
     there = world.find(CONFIG_MAP.kind, names.config(context.name)) is not None
     if there or configured.config_map is not None:
-        yield from claims.kept(world, rendered)
+        yield from rendered
 
 
 def _login(
@@ -112,71 +159,42 @@ def _login(
     own = world.find(CONFIG_MAP.kind, name) if name else None
     rendered = login.render(context, 0 if goes else login.size(context), own, problems)
     begun = world.find(STATEFUL_SET.kind, names.workload(context.name, "login")) is not None
-    for each in claims.kept(world, rendered):
+    for each in rendered:
         # sessions open in the jail, and sshd starts with the file that it is to have
         starts = (filled.populated.holds or begun) and (own is not None or not name)
         if each["kind"] != STATEFUL_SET.kind or starts:
             yield each
 
 
-def _states(world: World, context: Context) -> Iterator[tuple[str, State]]:
+def _after(world: World, wanted: Iterable[Object]) -> World:
+    """Return the world as it is once all of it is written, before anybody looks at it: when this is said."""
+    written = {(str(each["kind"]), name_of(each)): each for each in wanted}
+    return replace(world, objects={**written, **world.objects})
+
+
+def _exporter(world: World, context: Context, goes: bool, problems: list[Problem]) -> Iterator[Object]:
+    if not context.spec.slurm_nodes.exporter.enabled or exporter.lacks(context)[0]:
+        return
+    yield from exporter.render(context, 0 if goes else 1, problems)
+    if POD_MONITOR.crd not in world.absent_apis:
+        yield exporter.pod_monitor(context)
+
+
+def _states(world: World, context: Context, about_database: str) -> Iterator[tuple[str, State]]:
     nodes = context.spec.slurm_nodes
     yield "controller", _look(world, context, "controller", STATEFUL_SET)
     yield "login", _look(world, context, "login", STATEFUL_SET)
     if nodes.accounting.enabled:
-        yield "accounting", _look(world, context, "accounting", STATEFUL_SET)
+        state = _look(world, context, "accounting", STATEFUL_SET)
+        found = world.find(MARIADB.kind, mariadb.name(context.name))
+        why = about_database or (mariadb.trouble(found) if state.status != "True" else "")
+        yield "accounting", replace(state, message=f"{state.message}; {why}") if why else state
     if nodes.rest.enabled:
         yield "rest", _look(world, context, "rest", DEPLOYMENT)
+    if nodes.exporter.enabled and not exporter.lacks(context)[0]:
+        name = exporter.workload(context.name)
+        yield "exporter", workloads.look(world, DEPLOYMENT, name, "exporter")
 
 
 def _look(world: World, context: Context, component: names.Component, kind: Kind) -> State:
     return workloads.look(world, kind, names.workload(context.name, component), component)
-
-
-def _gone(world: World, context: Context) -> Iterator[Deletion]:
-    """Yield what belongs to components that are switched off; data and their Secrets stay."""
-    nodes = context.spec.slurm_nodes
-    off: list[tuple[Kind, str]] = []
-    if not nodes.accounting.enabled:
-        off += _of(context, "accounting", STATEFUL_SET)
-        off.append((SECRET, names.dbd_config(context.name)))
-    if not nodes.rest.enabled:
-        off += _of(context, "rest", DEPLOYMENT)
-    if not nodes.controller.open_metrics.enabled:
-        off.append((SERVICE_MONITOR, monitors.name(context)))
-    if login.size(context) < 2:
-        off.append((DISRUPTION_BUDGET, names.workload(context.name, "login")))
-    for component, text in _limits(context):
-        if not text.strip():
-            off.append((CONFIG_MAP, volumes.limits_name(context, component)))
-    for kind, name in off:
-        found = world.find(kind.kind, name) if kind.kind not in world.unread else None
-        if found is not None and _ours(found, context) and not dig(found, "metadata", "deletionTimestamp"):
-            yield Deletion(kind, context.namespace, name, str(dig(found, "metadata", "uid") or ""))
-
-
-def _of(context: Context, component: names.Component, kind: Kind) -> list[tuple[Kind, str]]:
-    return [
-        (kind, names.workload(context.name, component)),
-        (SERVICE, names.service(context.name, component)),
-        (CONFIG_MAP, volumes.limits_name(context, component)),
-    ]
-
-
-def _limits(context: Context) -> Iterator[tuple[names.Component, str]]:
-    nodes = context.spec.slurm_nodes
-    yield "controller", nodes.controller.slurmctld.security_limits_config
-    yield "login", nodes.login.sshd.security_limits_config
-    if nodes.accounting.enabled:
-        yield (
-            "accounting",
-            nodes.accounting.slurmdbd.security_limits_config if nodes.accounting.slurmdbd else "",
-        )
-    if nodes.rest.enabled:
-        yield "rest", nodes.rest.rest.security_limits_config if nodes.rest.rest else ""
-
-
-def _ours(found: Object, context: Context) -> bool:
-    """Say whether an object is the cluster's own: somebody else's of the same name is left alone."""
-    owners = dig(found, "metadata", "ownerReferences") or ()
-    return any(each.get("uid") == context.cluster.metadata.uid for each in owners)

@@ -7,16 +7,19 @@ from typing import Any
 
 from npa.crds import ignored
 from npa.reconcile import conditions, deletion, rotation
+from npa.reconcile.claim_sizes import SIZED
 from npa.reconcile.conditions import Condition
 from npa.reconcile.decision import Decision, Notice
 from npa.reconcile.jail import Jail
 from npa.reconcile.slurmcluster_config import VALID, Configured
 from npa.reconcile.slurmcluster_parts import Parts
 from npa.reconcile.world import World
+from npa.render.kube import exporter
 from npa.render.kube.context import Context
 from npa.render.objects import Object, dig
 
 IGNORED = "IgnoredFields"
+COMMON = "CommonAvailable"
 _TYPES = {
     "controller": "ControllersAvailable",
     "login": "LoginAvailable",
@@ -25,7 +28,11 @@ _TYPES = {
     "exporter": "ExporterAvailable",
 }
 # what users are told of when it turns
-_TOLD = frozenset({VALID, "NodeSetRefsResolved", "JailPopulated", rotation.ROTATING, *_TYPES.values()})
+_TOLD = frozenset(
+    {VALID, "NodeSetRefsResolved", "JailPopulated", SIZED, COMMON, rotation.ROTATING, *_TYPES.values()}
+)
+# what is on its way: told once, however far it is
+_UNDER_WAY = frozenset({"Populating", "Maintenance", "NotEnabled", "Growing"})
 
 
 def decide(
@@ -40,6 +47,7 @@ def decide(
         *configured.conditions,
         _delivery(configured),
         *_components(context, parts),
+        parts.sized.condition,
         _ignored(found),
         *((deletion.running(world),) if deletion.refuses(found) else ()),
         *rotation.condition(world),
@@ -80,7 +88,8 @@ def refused(world: World, configured: Configured) -> Decision:
 
 
 def _phase(wanted: Iterable[Condition], parts: Parts) -> str:
-    needed = {_TYPES[name] for name in parts.states}
+    # whoever only looks on keeps nobody from working
+    needed = {_TYPES[name] for name in parts.states if name != "exporter"}
     if parts.down or any(not each.holds for each in wanted if each.type in needed):
         return "Not available"
     return "Available"
@@ -89,8 +98,8 @@ def _phase(wanted: Iterable[Condition], parts: Parts) -> str:
 def _common(parts: Parts) -> Condition:
     if parts.down:
         text = parts.leaving or "everything is down"
-        return Condition("CommonAvailable", "False", "Maintenance", text)
-    return Condition("CommonAvailable", "True", "Available", "; ".join(parts.waits))
+        return Condition(COMMON, "False", "Maintenance", text)
+    return Condition(COMMON, "True", "Available", "; ".join(parts.waits))
 
 
 def _delivery(configured: Configured) -> Condition:
@@ -104,9 +113,9 @@ def _delivery(configured: Configured) -> Condition:
 def _components(context: Context, parts: Parts) -> Iterator[Condition]:
     for component, kind in _TYPES.items():
         state = parts.states.get(component)
-        if component == "exporter" and context.spec.slurm_nodes.exporter.enabled:
-            text = "there is no exporter: slurmctld serves its own metrics, see `controller.openMetrics`"
-            yield Condition(kind, "False", "NotSupported", text)
+        reason, text = exporter.lacks(context) if component == "exporter" else ("", "")
+        if reason and context.spec.slurm_nodes.exporter.enabled:
+            yield Condition(kind, "False", reason, text)
         elif state is None:
             yield Condition(kind, "False", "NotEnabled", "it is not asked for")
         elif parts.down:
@@ -132,12 +141,8 @@ def _notices(found: Object, wanted: Iterable[Condition]) -> Iterator[Notice]:
             continue  # nothing is news of what was never otherwise
         if each.reason in ("NotEnabled", "NotAvailable") and (before is None or not before.holds):
             continue  # it is on its way, and its condition says how far
-        kind = (
-            "Normal"
-            if each.holds or each.reason in ("Populating", "Maintenance", "NotEnabled")
-            else "Warning"
-        )
+        if each.reason in _UNDER_WAY and before is not None and before.reason == each.reason:
+            continue
         reason = each.reason if not each.holds else each.type
-        yield Notice(
-            "Normal" if kind == "Normal" else "Warning", reason, f"{each.type}: {each.message}"[:1000]
-        )
+        text = f"{each.type}: {each.message or 'as it should be'}"[:1000]
+        yield Notice("Normal" if each.holds or each.reason in _UNDER_WAY else "Warning", reason, text)

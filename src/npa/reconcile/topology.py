@@ -19,12 +19,13 @@ from npa.reconcile.settings import Settings
 from npa.reconcile.world import World
 from npa.render.kube import differs, names, topology_text
 from npa.render.kube.topology_text import Tiers
-from npa.render.objects import CONFIG_MAP, Object, dig, name_of
+from npa.render.objects import CONFIG_MAP, NODE, NODE_SET, POD, SLURM_CLUSTER, Object, dig, name_of
 from npa.slurm import hostlist
 from npa.slurm.conf import Line
 
 KNOWN = "TopologyKnown"
 PLACES = "places.json"  # key of the ConfigMap that remembers where workers were
+READS = frozenset({SLURM_CLUSTER, NODE_SET, POD, NODE, CONFIG_MAP})  # of which `decide` looks at objects
 _TIER = re.compile(r"tier-([0-9]{1,3})")
 _ROOT = "root"
 

@@ -13,7 +13,12 @@ from npa.render.kube import names
 from npa.render.objects import DEPLOYMENT, STATEFUL_SET, Object, dig, name_of
 
 _LABEL = "app.kubernetes.io/component"
-_SERVED_BY: Mapping[str, str] = {"controller": "accounting", "login": "controller", "rest": "controller"}
+_SERVED_BY: Mapping[str, str] = {
+    "controller": "accounting",
+    "login": "controller",
+    "rest": "controller",
+    "exporter": "controller",
+}
 _WORKLOADS = (STATEFUL_SET.kind, DEPLOYMENT.kind)
 
 

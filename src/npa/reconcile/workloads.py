@@ -32,7 +32,8 @@ def look(world: World, kind: Kind, name: str, component: str) -> State:
         return State("False", "NotAvailable", f"{kind.kind} {name} is not there yet")
     want = _number(found, "spec", "replicas")
     have = _number(found, "status", "readyReplicas")
-    current = _number(found, "status", "observedGeneration") >= _number(found, "metadata", "generation")
+    generation = _number(found, "metadata", "generation")  # none: it was never written
+    current = 0 < generation <= _number(found, "status", "observedGeneration")
     updated = _number(found, "status", "updatedReplicas")
     if not current:
         return State("False", "NotAvailable", f"{kind.kind} {name} has not been looked at yet", have)
@@ -51,9 +52,7 @@ def pods(world: World, component: str) -> tuple[Object, ...]:
     """Return the pods of a component, by name."""
     label = "app.kubernetes.io/component"
     return tuple(
-        found
-        for (kind, _), found in sorted(world.objects.items())
-        if kind == "Pod" and dig(found, "metadata", "labels", label) == component
+        found for found in world.of_kind("Pod") if dig(found, "metadata", "labels", label) == component
     )
 
 

@@ -41,16 +41,29 @@ class World:
     )  # optional CRDs that this Kubernetes lacks, `podmonitors.monitoring…`
     slurm: SlurmView = field(default_factory=SlurmView)
     now: float = 0.0  # seconds since the epoch
+    # what was looked for in `objects`, so that many workers are gone through once and not for each question
+    _kinds: dict[str, tuple[Object, ...]] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _sets: dict[str, tuple[Object, ...]] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def find(self, kind: str, name: str) -> Object | None:
         """Return an object of the cluster by kind and name."""
         return self.objects.get((kind, name))
 
+    def of_kind(self, kind: str) -> tuple[Object, ...]:
+        """Return the objects of a kind, by name."""
+        if not self._kinds:
+            found: dict[str, list[Object]] = {}
+            for (each, _), held in sorted(self.objects.items(), key=lambda item: item[0]):
+                found.setdefault(each, []).append(held)
+            self._kinds.update({each: tuple(held) for each, held in found.items()})
+        return self._kinds.get(kind, ())
+
     def pods(self, nodeset: str) -> tuple[Object, ...]:
         """Return the worker pods of a NodeSet, by name."""
-        label = "slurm.nebius.ai/nodeset"
-        return tuple(
-            found
-            for (kind, _), found in sorted(self.objects.items())
-            if kind == "Pod" and dig(found, "metadata", "labels", label) == nodeset
-        )
+        if not self._sets:
+            found: dict[str, list[Object]] = {}
+            for pod in self.of_kind("Pod"):
+                label = dig(pod, "metadata", "labels", "slurm.nebius.ai/nodeset")
+                found.setdefault(str(label or ""), []).append(pod)
+            self._sets.update({each: tuple(pods) for each, pods in found.items()})
+        return self._sets.get(nodeset, ()) if nodeset else ()

@@ -66,6 +66,8 @@ VALIDATING_WEBHOOK = Kind(
     namespaced=False,
 )
 
+STORAGE_CLASS = Kind("storage.k8s.io", "v1", "StorageClass", "storageclasses", namespaced=False)
+
 GROUP = "slurm.nebius.ai"
 SLURM_CLUSTER = Kind(GROUP, "v1", "SlurmCluster", "slurmclusters")
 NODE_SET = Kind(GROUP, "v1alpha1", "NodeSet", "nodesets")
@@ -77,7 +79,7 @@ POWER_STATE = Kind(GROUP, "v1alpha1", "NodeSetPowerState", "nodesetpowerstates")
 # groups that need no CRD
 BUILT_IN = frozenset(
     {"", "apps", "batch", "apiextensions.k8s.io", "coordination.k8s.io", "rbac.authorization.k8s.io"}
-    | {"admissionregistration.k8s.io", "policy"}
+    | {"admissionregistration.k8s.io", "policy", "storage.k8s.io"}
 )
 
 
@@ -91,7 +93,7 @@ def dig(found: object, *path: str) -> Any:
     """Return what lies at the end of a path of keys, or None where the path ends early."""
     for key in path:
         # almost all are plain, and whether something is any other mapping takes a while to find out
-        if not isinstance(found, dict) and not isinstance(found, Mapping):
+        if type(found) is not dict and (found is None or not isinstance(found, Mapping)):
             return None
         found = found.get(key)
     return found

@@ -20,6 +20,10 @@ A spec is checked as a whole, and a plan without a provider asks nobody:
 '8vcpu-32gb'
 
 Every failure is an `npa.NpaError`; what each carries is in `npa.errors`. Nothing here asks or prints.
+Names that older code catches are here too, and stand for ours: `SoperatorSpecError` is `SpecError`,
+`UpstreamContractError` and `SolutionsLibraryReconciliationError` are `SourceError`,
+`ProviderReplacementPlanError` is `DestructiveError`, `BackendCommandError` is `ToolError`, and
+`GPUCreationCheckError` is `SoperatorDeploymentValidationError`.
 """
 
 from __future__ import annotations
@@ -27,7 +31,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from npa.sdk.public import PublicPlan
 
 if TYPE_CHECKING:
     from npa.health.assess import Report
@@ -63,37 +69,6 @@ __all__ = [
 
 TargetName = Literal["local", "kubernetes", "nebius"]
 Listener = Callable[["Event"], None]
-
-
-class PublicControlPlane(TypedDict):
-    """How far the system nodes may grow."""
-
-    system_min_size: int
-    system_max_size: int
-
-
-class PublicWorker(TypedDict):
-    """One pool, without what selects a reservation."""
-
-    name: str
-    platform: str
-    preset: str
-    size: int
-    capacity_mode: Literal["on-demand", "preemptible", "reserved"]
-    reservation_selector: Literal["id", "name"] | None  # the kind alone
-    reservation_verified: bool | None
-
-
-class PublicPlan(TypedDict):
-    """What a spec asks for, made without a provider and safe to show to anybody."""
-
-    schema_version: str
-    name: str
-    region: str
-    control_plane: PublicControlPlane
-    workers: list[PublicWorker]
-    reservation_preflight: Literal["required", "not-required"]
-    provider_mutation: Literal[False]
 
 
 def load_spec(path: str | PathLike[str]) -> SoperatorSpec:
@@ -291,10 +266,22 @@ _LATER = {
 }
 
 
+# what older code calls it -> what it is
+_OLDER = {
+    "BackendCommandError": ("npa.errors", "ToolError"),
+    "GPUCreationCheckError": ("npa.targets.nebius.result", "SoperatorDeploymentValidationError"),
+    "ProviderReplacementPlanError": ("npa.errors", "DestructiveError"),
+    "SolutionsLibraryReconciliationError": ("npa.errors", "SourceError"),
+    "SoperatorSpecError": ("npa.errors", "SpecError"),
+    "UpstreamContractError": ("npa.errors", "SourceError"),
+}
+
+
 def __getattr__(name: str) -> Any:
     """Import a class once somebody uses it: pydantic takes longer than all else here."""
-    if name in _LATER:
+    module, found = _OLDER.get(name) or (_LATER.get(name, ""), name)
+    if module:
         from importlib import import_module
 
-        return getattr(import_module(_LATER[name]), name)
+        return getattr(import_module(module), found)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

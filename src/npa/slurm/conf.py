@@ -41,8 +41,7 @@ class Line:
 
     def __post_init__(self) -> None:
         for key, value in self.pairs:
-            check_key(key)
-            check_value(key, value)
+            _check(key, value)
         _refuse_unprintable("comment", self.comment)
         check_value("include", self.include)
 
@@ -92,9 +91,17 @@ def check_key(key: str) -> None:
 def check_value(key: str, value: str) -> None:
     """Refuse a value that Slurm would read as something else."""
     _refuse_unprintable(key, value)
+    if _TRAPS.keys().isdisjoint(value):
+        return
     for character in value:
         if character in _TRAPS:
             raise ConfError(key, character, f"value {value!r} contains {_TRAPS[character]}")
+
+
+@lru_cache(maxsize=8192)  # clusters have most lines in common
+def _check(key: str, value: str) -> None:
+    check_key(key)
+    check_value(key, value)
 
 
 def text(lines: Iterable[Line]) -> str:
@@ -162,6 +169,8 @@ def _quoted(value: str) -> str:
 
 
 def _refuse_unprintable(key: str, value: str) -> None:
+    if value.isprintable():
+        return
     for character in value:
         if not character.isprintable():
             raise ConfError(key, character, f"value {value!r} contains the control character {character!r}")

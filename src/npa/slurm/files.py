@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from npa.cluster.model import Cluster
-from npa.slurm import cgroup, gres, plugstack, slurm_conf, slurmdbd, topology
+from npa.slurm import cgroup, gres, mpi, plugstack, slurm_conf, slurmdbd, topology
 from npa.slurm.runtime import Runtime
 
 Audience = Literal["all", "daemons"]
@@ -33,6 +33,7 @@ def render(cluster: Cluster, runtime: Runtime) -> tuple[ConfigFile, ...]:
         ConfigFile("slurm.conf", slurm_conf.render(cluster, runtime)),
         ConfigFile("gres.conf", gres.render(cluster, runtime)),
         ConfigFile("cgroup.conf", cgroup.render(cluster, runtime)),
+        ConfigFile("mpi.conf", mpi.render(cluster, runtime)),
         ConfigFile("plugstack.conf", plugstack.render(cluster, runtime)),
         ConfigFile(topology.name(cluster), topology.render(cluster, runtime)),
         # slurmdbd refuses to start when others may read its file.

@@ -24,6 +24,7 @@ _SECTIONS: Mapping[str, Section] = {
     "BlockName": keys_slurm_conf.BLOCK,
     "gres.conf": keys_daemons.GRES,
     "cgroup.conf": keys_daemons.CGROUP,
+    "mpi.conf": keys_daemons.MPI,
     "slurmdbd.conf": keys_daemons.SLURMDBD,
     "topology.conf": {"text": "BlockSizes", "lines": "SwitchName BlockName"},
 }

@@ -1,4 +1,4 @@
-"""The keys of gres.conf, cgroup.conf, slurmdbd.conf and topology.conf, per release.
+"""The keys of gres.conf, cgroup.conf, mpi.conf, slurmdbd.conf and topology.conf, per release.
 
 Taken from the programs as those of slurm.conf are; see there for the marks.
 """
@@ -22,6 +22,12 @@ CGROUP: Section = {
     ),
     "float": "AllowedRAMSpace AllowedSwapSpace MaxRAMPercent MaxSwapPercent MemoryLimitThreshold",
     "u64": "MemorySwappiness MinRAMSpace SystemdTimeout",
+}
+# Of the plugin mpi/pmix alone. Debian has it for 24.11; without a plugin Slurm passes over its keys.
+MPI: Section = {
+    "text": "PMIxCliTmpDirBase PMIxCollFence PMIxEnv PMIxNetDevicesUCX PMIxTlsUCX",
+    "bool": "PMIxDirectConn PMIxDirectConnEarly PMIxDirectConnUCX PMIxDirectSameArch PMIxFenceBarrier",
+    "u32": "PMIxDebug PMIxTimeout",
 }
 SLURMDBD: Section = {
     "text": (

@@ -103,22 +103,22 @@ def load(text: str | bytes) -> object:
 
 def nodes(document: object) -> Rows[SlurmNodeReply]:
     """Return the nodes of `scontrol show nodes --json` or GET /slurm/…/nodes."""
-    return _rows(document, "nodes", _node)
+    return rows(document, "nodes", _node)
 
 
 def jobs(document: object) -> Rows[SlurmJobReply]:
     """Return the jobs of `squeue --json`, `scontrol show jobs --json` or GET /slurm/…/jobs."""
-    return _rows(document, "jobs", _job)
+    return rows(document, "jobs", _job)
 
 
 def accounted(document: object) -> Rows[SlurmJobReply]:
     """Return the jobs of `sacct --json` or GET /slurmdb/…/jobs."""
-    return _rows(document, "jobs", _accounted)
+    return rows(document, "jobs", _accounted)
 
 
 def pings(document: object) -> Rows[Ping]:
     """Return the controllers of `scontrol ping --json` or GET /slurm/…/ping."""
-    return _rows(document, "pings", _ping)
+    return rows(document, "pings", _ping)
 
 
 def diag(document: object) -> dict[str, int]:
@@ -157,12 +157,12 @@ def _answer(document: object, key: str) -> Any:
 
 def _error(errors: object) -> str:
     first = errors[0] if isinstance(errors, list) else errors
-    if isinstance(first, Mapping):
-        first = first.get("description") or first.get("error") or first
-    return str(first)[:200]
+    said = first.get("description") or first.get("error") if isinstance(first, Mapping) else None
+    return str(said or first)[:200]
 
 
-def _rows(document: object, key: str, read: Callable[[Mapping[str, Any]], _Row]) -> Rows[_Row]:
+def rows(document: object, key: str, read: Callable[[Mapping[str, Any]], _Row]) -> Rows[_Row]:
+    """Return the rows of a document's list; one that cannot be read becomes a problem."""
     listed = _answer(document, key)
     if not isinstance(listed, list):
         raise UnknownError(f"Slurm's answer has no list of {key}")

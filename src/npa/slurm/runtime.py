@@ -40,6 +40,7 @@ class Site:
     dbd_settings: tuple[tuple[str, str], ...] = ()  # of slurmdbd.conf, in place of ours
     pools: Mapping[str, PoolSite] = field(default_factory=dict)
     partitions: tuple[PartitionSite, ...] = ()  # instead of the cluster's
+    mpi: tuple[tuple[str, str], ...] = ()  # of mpi.conf
     plugins: tuple[str, ...] = ()  # more lines of plugstack.conf
     retired: tuple[Line, ...] = ()  # of nodes that nobody asks for any more, and that still have to be named
     retired_gres: tuple[Line, ...] = ()  # of gres.conf, of the same nodes

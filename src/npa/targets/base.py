@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -9,12 +11,21 @@ from typing import Protocol
 from npa.cluster.facts import Facts
 from npa.cluster.model import Cluster
 from npa.health.observation import Observation
-from npa.plan.model import Event, Options, Plan
+from npa.plan.model import Event, Options, Plan, Step
 from npa.spec.model import SoperatorSpec
 
 __all__ = ["Listener", "Options", "Summary", "Target"]
 
 Listener = Callable[[Event], None]
+
+
+@contextlib.contextmanager
+def told(step: Step, heard: Listener) -> Iterator[None]:
+    """Tell that a step begins and, unless it fails, that it is done."""
+    label, started = f"{step.verb} {step.subject}", time.monotonic()
+    heard(Event("started", step.key, label))
+    yield
+    heard(Event("done", step.key, label, seconds=time.monotonic() - started))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -9,6 +10,7 @@ import platform
 import shlex
 import stat
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,6 +63,19 @@ class Image:
     slurm_version: str
 
 
+_moment: ContextVar[dict[tuple[Path, str], str] | None] = ContextVar("sources", default=None)
+
+
+@contextlib.contextmanager
+def moment() -> Iterator[None]:
+    """Take the block for one moment: an image's sources are read once in it, for however many clusters."""
+    token = _moment.set({})
+    try:
+        yield
+    finally:
+        _moment.reset(token)
+
+
 class Rootfs:
     """Images of one cache folder."""
 
@@ -75,6 +90,14 @@ class Rootfs:
 
     def digest(self, version: str) -> str:
         """Return the digest of all that decides what is in the image of this Slurm version."""
+        kept, key = _moment.get(), (self._sources, version)
+        if kept is None:
+            return self._digest(version)
+        if key not in kept:
+            kept[key] = self._digest(version)
+        return kept[key]
+
+    def _digest(self, version: str) -> str:
         told = hashlib.sha256()
         for part in _argv(version, Path("ROOT"), Path("SOURCES")):
             told.update(part.encode() + b"\0")

@@ -45,6 +45,13 @@ def test_the_other_keys_are_in_the_programs(
     assert missing == []
 
 
+def test_the_keys_of_mpi_are_those_of_its_plugin(image: Callable[[str], Image]) -> None:
+    root = image("24.11").root  # 26.05 of Debian has no mpi/pmix
+    theirs = next(table for table in _parsers(root, "mpi_pmix.so") if "PMIxEnv" in table)
+
+    assert {key.name: key.kind for key in keys.known("mpi.conf", "24.11").values()} == theirs
+
+
 @pytest.mark.parametrize("release", RELEASES)
 def test_the_words_are_in_the_programs(release: str, image: Callable[[str], Image]) -> None:
     blob = _programs(image(release).root).lower()
@@ -85,9 +92,9 @@ def _programs(root: Path) -> bytes:
     return b"\0".join(path.read_bytes() for path in found if path.is_file())
 
 
-def _parsers(root: Path) -> Iterator[dict[str, str]]:
-    """Yield the tables of keys in libslurmfull.so, found by the pointers that the linker would set."""
-    content = (root / PLUGINS / "libslurmfull.so").read_bytes()
+def _parsers(root: Path, library: str = "libslurmfull.so") -> Iterator[dict[str, str]]:
+    """Yield the tables of keys in a library, found by the pointers that the linker would set."""
+    content = (root / PLUGINS / library).read_bytes()
     sections = list(_sections(content))
     pointers = _pointers(content, sections)
     seen: set[int] = set()

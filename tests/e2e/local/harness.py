@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 NPA = str(Path(sys.executable).with_name("npa"))
 CACHE = Path(os.environ.get("NPA_CACHE_DIR") or "/var/cache/npa")
-PATIENCE = 120.0  # seconds for one command; nothing here takes a tenth of it
+PATIENCE = 120.0  # seconds for whatever is waited for; nothing here takes a tenth of it on an idle machine
 POLL = 0.05
 GPU_POOL: dict[str, Any] = {
     "name": "gpu",
@@ -33,7 +33,7 @@ GPU_POOL: dict[str, Any] = {
 CPU_POOL: dict[str, Any] = {"name": "cpu", "platform": "cpu-d3", "preset": "4vcpu-16gb", "size": 2}
 
 
-def until(look: Callable[[], T | Literal[False]], what: str, seconds: float = 30) -> T:
+def until(look: Callable[[], T | Literal[False]], what: str, seconds: float = PATIENCE) -> T:
     """Return the first true value that `look` gives; fail, saying what did not come, at the deadline."""
     deadline = time.monotonic() + seconds
     while True:
@@ -196,7 +196,13 @@ class Cluster:
     def submit(self, *args: str, command: str = "sleep 600") -> str:
         """Submit a batch job and wait until it runs; returns its id."""
         job = self.on("login-0", "sbatch", "--parsable", "--output=/dev/null", *args, f"--wrap={command}")
-        until(lambda: self.job_state(job) == "RUNNING", f"job {job} runs")
+        try:
+            until(lambda: self.job_state(job) == "RUNNING", f"job {job} runs")
+        except AssertionError as error:
+            for shown in (("job", job), ("nodes", "")):
+                error.add_note(self.exec("login-0", "scontrol", "-o", "show", *filter(None, shown)).out)
+            error.add_note(self.logs("controller-0"))
+            raise
         return job
 
     def job_state(self, job: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,11 +19,15 @@ from tests.e2e.local.harness import CPU_POOL, Cluster, Npa, finished
 HEAD = {"authorization": f"Bearer {serving.TOKEN.value}"}
 
 
+def own(npa: Npa) -> dict[str, str]:
+    """Return what a server of these clusters is told by its environment."""
+    return {key: value for key, value in npa.env.items() if key.startswith(("NPA_", "HOME"))}
+
+
 @pytest.fixture
 def client(npa: Npa) -> Iterator[httpx.Client]:
-    env = {key: value for key, value in npa.env.items() if key.startswith(("NPA_", "HOME"))}
     with (
-        serving.program(env, "serve") as (_, url),
+        serving.program(own(npa), "serve") as (_, url),
         httpx.Client(base_url=url, headers=HEAD, timeout=serving.PATIENCE, verify=False) as client,
     ):
         yield client
@@ -92,6 +97,30 @@ async def destroyed(npa: Npa, name: str) -> None:
         )
 
     assert done.structured_content["status"] == "destroyed"
+
+
+def test_a_server_that_is_told_to_end_stops_its_deploy_and_the_cluster_goes_on(npa: Npa) -> None:
+    cluster = Cluster(npa, "e2e-served", workers=[{**CPU_POOL, "size": 1}])
+    asked = {"spec": yaml.safe_dump(cluster.spec)}
+    with (
+        serving.program(own(npa), "serve") as (process, url),
+        httpx.Client(base_url=url, headers=HEAD, timeout=serving.PATIENCE, verify=False) as client,
+    ):
+        plan = client.post("/infra/soperator/plan", json=asked).json()
+        agreed = {**asked, "dry_run": False, "digest": plan["digest"]}
+        job = client.post("/infra/soperator/deploy", json=agreed).json()["id"]
+        process.send_signal(signal.SIGTERM)
+        _, ended = end(client, job)
+        code = process.wait(serving.PATIENCE)
+        assert process.stderr is not None
+        said = process.stderr.read()
+
+    assert (ended["state"], code) == ("stopped", 0), said
+    assert f"job {job}, infra.soperator.deploy of cluster e2e-served: stopped" in said
+    assert "it goes on from what is there" in said
+    cluster.deploy()
+    cluster.assert_healthy()
+    assert cluster.destroy().code == 0
 
 
 FLEET = """\

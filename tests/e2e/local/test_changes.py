@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.local.harness import CPU_POOL, GPU_POOL, Cluster, Npa, until
+from tests.e2e.local.harness import CPU_POOL, GPU_POOL, PATIENCE, Cluster, Npa, until
 
 
 def pool(size: int, **changes: Any) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def test_waiting_for_jobs_lets_them_end_and_keeps_new_ones_away(two: Cluster) ->
     late = two.srun("-w", "cpu-2", "--immediate=1", "true")
     still = two.job_state(job)
     two.login(f"touch {gate}")
-    _, progress = shrink.communicate(timeout=60)
+    _, progress = shrink.communicate(timeout=PATIENCE)
 
     assert late.code != 0
     assert still == "RUNNING"

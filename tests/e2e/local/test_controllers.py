@@ -75,7 +75,7 @@ def test_the_second_stands_by(pair: Cluster) -> None:
 def test_the_second_takes_over_and_hands_back(pair: Cluster) -> None:
     before = job(pair, "cpu-0")
     kill(pair.daemons()[FIRST, "slurmctld"])
-    until(lambda: answers(pair, SECOND), "the second takes over", 60)
+    until(lambda: answers(pair, SECOND), "the second takes over")
     meanwhile = pair.submit("-w", "cpu-1", "--mem=100M")
     ill = pair.npa("status", pair.name, "-o", "json")
     began = time.monotonic()
@@ -96,7 +96,7 @@ def test_the_second_takes_over_and_hands_back(pair: Cluster) -> None:
 def test_a_whole_controller_may_end(pair: Cluster) -> None:
     before = job(pair, "cpu-0")
     kill(pair.first_pids()[FIRST])
-    until(lambda: answers(pair, SECOND), "the second takes over", 60)
+    until(lambda: answers(pair, SECOND), "the second takes over")
     pair.deploy()
 
     assert answers(pair, FIRST)

@@ -1,4 +1,4 @@
-"""A new key reaches everybody who reads it, in one step, or the old one is back."""
+"""C61: a new key reaches every daemon and client, or the old one comes back."""
 
 from __future__ import annotations
 

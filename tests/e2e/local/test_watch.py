@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.e2e.local.harness import CPU_POOL, NPA, Cluster, Npa, kill, until
+from tests.e2e.local.harness import CPU_POOL, NPA, PATIENCE, Cluster, Npa, kill, until
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ class Watch:
 
     def end(self) -> int:
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(30)
+        return self.process.wait(PATIENCE)
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def watch(deployed: Cluster, tmp_path: Path) -> Iterator[Watch]:
 
 
 def well(cluster: Cluster) -> None:
-    until(lambda: cluster.npa("status", cluster.name).code == 0, "the cluster is well", 60)
+    until(lambda: cluster.npa("status", cluster.name).code == 0, "the cluster is well")
 
 
 def test_whatever_ends_comes_back_and_jobs_go_on(deployed: Cluster, watch: Watch) -> None:
@@ -108,7 +108,7 @@ def test_what_keeps_failing_is_tried_less_and_less_often(deployed: Cluster, watc
     time.sleep(12)
     tries = watch.said().count("restart sshd on login-0")
     key.write_text(good)
-    until(lambda: ("login-0", "sshd") in deployed.daemons(), "sshd is back", 60)
+    until(lambda: ("login-0", "sshd") in deployed.daemons(), "sshd is back")
     well(deployed)
 
     # after 0, 1, 3, 7 and 15 s
@@ -141,7 +141,7 @@ def test_it_ends_when_told_to(deployed: Cluster, watch: Watch, number: signal.Si
     before = deployed.daemons()
     watch.process.send_signal(number)
 
-    assert watch.process.wait(30) == code, watch.said()
+    assert watch.process.wait(PATIENCE) == code, watch.said()
     assert deployed.daemons() == before
 
 
@@ -149,5 +149,5 @@ def test_it_ends_when_the_cluster_is_destroyed(deployed: Cluster, watch: Watch) 
     done = deployed.destroy("--force")
 
     assert done.code == 0, done
-    assert watch.process.wait(30) == 0, watch.said()
+    assert watch.process.wait(PATIENCE) == 0, watch.said()
     assert not deployed.npa.folder(deployed.name).exists()

@@ -16,7 +16,7 @@ from npa.reconcile import slurmcluster
 from npa.render.objects import name_of
 from npa.slurm import lint
 
-CASES = ("minimal", "full")
+CASES = ("minimal", "full", "database")
 BUILT_IN = ("v1", "apps/v1", "batch/v1", "policy/v1")
 
 

@@ -37,7 +37,8 @@ def done(world: World, decision: Decision) -> World:
     objects: dict[Key, Object] = dict(world.objects)
     cluster = world.cluster
     for secret in decision.secrets:
-        data = {key: base64.b64encode(b"x" * count).decode() for key, count in secret.random}
+        made = (*secret.random, *secret.passwords)
+        data = {key: base64.b64encode(b"x" * count).decode() for key, count in made}
         objects["Secret", name_of(secret.wanted)] = {**secret.wanted, "data": data}
     for each in (*decision.create, *decision.apply):
         if each["kind"] == "SlurmCluster":

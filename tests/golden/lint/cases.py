@@ -267,6 +267,8 @@ CASES: Mapping[str, Case] = {
     ),
     "c32-cgroup-key": Case(Stops(), files={"cgroup.conf": "CgroupPlugin=disabled\nConstrainCore=yes\n"}),
     "c32-cgroup-bool": Case(Stops(), files={"cgroup.conf": "CgroupPlugin=disabled\nConstrainCores=maybe\n"}),
+    "mpi-environment": Case(None, files={"mpi.conf": "PMIxEnv=OMPI_MCA_btl_tcp_if_include=eth0;B=2\n"}),
+    "mpi-number": Case(Stops(), files={"mpi.conf": "PMIxDebug=many\n"}, releases=("24.11",)),
     "c32-cgroup-plugin": Case(
         Node("cpu-0", "slurmd initialization failed"), files={"cgroup.conf": "CgroupPlugin=cgroup/v3\n"}
     ),

@@ -86,8 +86,8 @@ class Slurmctld:
     def drain(self, name: str, reason: str, user: str) -> None:
         node = self._known(name)
         node.flags.add("DRAIN")
-        node.raised_for = 0  # it waits for whoever drained it
         node.reason, node.user = reason, user
+        node.raised_for = 0  # its job waits for it no more than for any other
         self.drained_by.pop(name, None)
         if user not in ("root", "slurm"):
             self.drained_by[name] = reason
@@ -169,11 +169,12 @@ class Slurmctld:
         if "POWERING_UP" in node.flags:
             if self.now - node.asked > RESUME_TIMEOUT:
                 node.flags = (node.flags - {"POWERING_UP"}) | {"POWERED_DOWN"}
-                node.asked = 0.0
+                node.asked, node.raised_for = 0.0, 0
                 self._fail(node, "ResumeTimeout reached")
         elif "POWERING_DOWN" in node.flags:
             if self.now - node.asked > SUSPEND_TIMEOUT:
                 node.flags = (node.flags - {"POWERING_DOWN"}) | {"POWERED_DOWN"}
+                node.raised_for = 0
         elif "POWER_DOWN" in node.flags and not self.busy(node.name):
             node.flags = (node.flags - {"POWER_DOWN"}) | {"POWERING_DOWN"}
             node.asked = self.now

@@ -16,6 +16,7 @@ from npa.agent import fleet, registry
 from npa.agent.errors import InputError, NotAgreedError
 from npa.api import failure
 from npa.errors import NotFoundError, StoppedError, UsageError
+from npa.fleet import provider
 from npa.fleet.errors import FleetFailedError, FleetRefusedError, FleetSpecError
 from npa.fleet.member import Claim
 from npa.fleet.result import Outcome
@@ -81,6 +82,18 @@ def test_a_plan_names_each_cluster_and_what_stands_against_it() -> None:
     assert [each["cluster"] for each in told["plan"]["clusters"]] == ["alpha", "bravo"]
     assert told["digest"] == call("infra.fleet.deploy", spec=FLEET, projects=["team-a"])["digest"]
     assert told["digest"] != call("infra.fleet.plan", spec=FLEET)["digest"]
+
+
+def test_at_nebius_a_plan_says_what_it_does_not_show() -> None:
+    here = call("infra.fleet.plan", spec=FLEET.replace("kubernetes", "local"))["plan"]
+    spec = FLEET.replace("kubernetes", "nebius").replace("region: us-central1", "region: eu-north1")
+    shown = call("infra.fleet.plan", spec=spec)
+    more = call("infra.fleet.plan", spec=spec.replace("4vcpu-16gb", "8vcpu-32gb"))
+
+    assert here["caveats"] == []
+    assert shown["plan"]["caveats"] == [provider.CAVEAT]
+    assert {each["shows"] for each in shown["plan"]["clusters"]} == {"spec"}
+    assert shown["digest"] != more["digest"], "what the file asks for is in it"
 
 
 def test_a_pattern_that_means_nothing_is_refused() -> None:

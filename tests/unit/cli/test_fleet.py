@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import inspect
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fakes.fleet import fleet
 
-from npa.cli import fleet_progress, fleet_text
+from npa.cli import fleet as commands
+from npa.cli import fleet_progress, fleet_text, kube_options
 from npa.cli.main import main
 from npa.fleet.crew import FleetEvent
 from npa.fleet.member import Claim
@@ -144,6 +147,13 @@ def test_nobody_is_asked_where_there_is_no_terminal(
     assert code == 3
     assert "--yes" in err
     assert Store("lab", tmp_path / "fleets").record("alpha")
+
+
+@pytest.mark.parametrize("command", [commands.plan, commands.deploy])
+def test_a_fleet_takes_what_kubernetes_needs(command: Callable[..., None]) -> None:
+    taken = set(inspect.signature(command).parameters)
+
+    assert kube_options.NAMES - taken == {"namespace"}, "the fleet says which namespace"
 
 
 def test_the_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

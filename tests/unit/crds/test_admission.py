@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from tests.unit.crds import objects
 
@@ -120,6 +121,32 @@ def test_c67_the_controllers_claim_does_not_shrink() -> None:
     assert [each.message for each in admission.review(new, old).problems] == [
         "asks for 1Gi where there are 64Gi"
     ]
+
+
+def test_c67_neither_jail_nor_database_shrinks() -> None:
+    def cluster(size: str) -> dict[str, Any]:
+        jail = {"volumeClaimTemplateSpec": {"resources": {"requests": {"storage": size}}}}
+        operator = {"enabled": True, "image": "mariadb", "storage": {"size": size}}
+        accounting = {"enabled": True, "mariadbOperator": operator}
+        return objects.cluster(slurmNodes__login__volumes__jail=jail, slurmNodes__accounting=accounting)
+
+    less = admission.review(cluster("1Ti"), cluster("2Ti"))
+
+    assert {each.at for each in less.problems} == {
+        "spec.slurmNodes.login.volumes.jail.volumeClaimTemplateSpec.resources.requests.storage",
+        "spec.slurmNodes.accounting.mariadbOperator.storage.size",
+    }
+    assert admission.review(cluster("3Ti"), cluster("2Ti")).allowed
+
+
+def test_another_database_is_worth_a_warning() -> None:
+    operator = {"enabled": True, "image": "mariadb"}
+    new = objects.cluster(slurmNodes__accounting={"enabled": True})
+    old = objects.cluster(slurmNodes__accounting={"enabled": True, "mariadbOperator": operator})
+
+    assert any("another database" in each for each in admission.review(new, old).warnings)
+    # what is beside slurmdbd stays there
+    assert not any("another database" in each for each in admission.review(old, new).warnings)
 
 
 def test_another_spool_is_worth_a_warning() -> None:

@@ -59,6 +59,17 @@ def test_defaults_that_the_api_server_writes_are_not_told() -> None:
     )
 
 
+def test_a_part_that_the_api_server_writes_as_a_whole_is_not_told() -> None:
+    whole = {"ncclInspectorPreConf": {"enabled": False}, "pyxis": {"required": True}}
+    written = {"enabled": False, "required": False, "dumpVerbose": False}
+
+    assert ignored.ignored_in(objects.cluster(plugStackConfig=whole)) == ()
+    assert ignored.ignored_in(objects.cluster(plugStackConfig={"ncclInspectorPreConf": written})) == ()
+    assert ignored.ignored_in(
+        objects.cluster(plugStackConfig={"ncclInspectorPreConf": {"enabled": True}})
+    ) == ("spec.plugStackConfig.ncclInspectorPreConf",)
+
+
 @pytest.mark.parametrize("kind", ["Pod", None, 3])
 def test_other_objects_have_nothing_to_tell(kind: object) -> None:
     assert ignored.ignored_in({"kind": kind, "spec": {"munge": {"image": "x"}}}) == ()

@@ -6,13 +6,31 @@ from pathlib import Path
 
 import pytest
 
+from npa.api import places
 from npa.api.identity import Identity
 from npa.errors import UsageError
 from npa.fleet.member import Claim
 from npa.fleet.soperator import SoperatorBackend
 from npa.slurm.lookup import Absent, Found, Unknown
 from npa.targets.kubernetes import record
+from npa.targets.kubernetes.options import KubeOptions
 from npa.targets.kubernetes.record import Record
+
+
+@pytest.mark.parametrize(
+    ("said", "new", "then"),
+    [
+        (None, True, KubeOptions(namespace="slurm-alpha")),
+        (KubeOptions(context="lab", jail_path="/srv/jail/"), True,
+         KubeOptions(context="lab", namespace="slurm-alpha", jail_path="/srv/jail/alpha")),
+        (KubeOptions(jail_path="/srv/jail"), False, KubeOptions(jail_path="/srv/jail/alpha")),
+    ],
+)  # fmt: skip
+def test_clusters_of_a_fleet_share_nothing(said: KubeOptions | None, new: bool, then: KubeOptions) -> None:
+    with places.reaching(said), places.apart("alpha", new=new):
+        inside = places.given()
+
+    assert inside == then
 
 
 def test_what_is_there_is_read_from_the_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from tests.golden.page.sample import FACTS
 from npa.errors import NotFoundError, UnknownError
 from npa.fleet import page, plan, verbs
 from npa.fleet.backends import Options
+from npa.fleet.member import Claim
 from npa.fleet.outside import Outside
 from npa.fleet.select import Selection
 from npa.page.facts import Facts
@@ -27,10 +28,10 @@ def deployed(folder: Path, world: World) -> Outside:
     return given
 
 
-def read(cluster: str, _: int) -> Facts:
-    if cluster == "bravo":
+def read(claim: Claim, _: int) -> Facts:
+    if claim.cluster == "bravo":
         raise UnknownError("no answer from bravo")
-    return replace(FACTS, name=cluster)
+    return replace(FACTS, name=claim.cluster)
 
 
 def test_one_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:

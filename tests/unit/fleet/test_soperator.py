@@ -9,36 +9,11 @@ from tests.fakes.fleet import fleet
 
 from npa.api.identity import Identity
 from npa.errors import NpaError
-from npa.fleet import soperator
+from npa.fleet import provider
 from npa.fleet.backends import Lack, Options
 from npa.fleet.member import Claim, Project
 from npa.fleet.soperator import SoperatorBackend
-from npa.plan.model import Plan, Step
 from npa.slurm.lookup import Absent, Found, Unknown
-
-BUILD, CREATE, START = (
-    Step("build", "image", "none is cached", "build:image"),
-    Step("create", "cluster a", "it is new", "create:cluster"),
-    Step("start", "lab a", "it does not run", "start:lab"),
-)
-
-
-def made(*steps: Step) -> Plan:
-    return Plan("a", "local", steps)
-
-
-@pytest.mark.parametrize(
-    ("shown", "fresh", "done"),
-    [
-        pytest.param((BUILD, CREATE), (CREATE,), (CREATE,), id="another-built-it"),
-        pytest.param((BUILD, CREATE), (BUILD, CREATE), (BUILD, CREATE), id="nobody-has"),
-        pytest.param((BUILD, CREATE), (CREATE, START), (BUILD, CREATE), id="something-else-changed"),
-    ],
-)
-def test_only_a_shared_image_may_drop_out_of_a_plan(
-    shown: tuple[Step, ...], fresh: tuple[Step, ...], done: tuple[Step, ...]
-) -> None:
-    assert soperator._without_image(made(*shown), made(*fresh)).steps == done
 
 
 def test_what_is_there_is_read_from_this_machine_s_records(
@@ -86,5 +61,5 @@ def test_all_clusters_of_the_provider_are_asked_about_at_once() -> None:
 
 
 def test_a_project_with_an_id_needs_no_alias() -> None:
-    assert soperator.options_of(Project("team", "team", "project-1")).project == ""
-    assert soperator.options_of(Project("team", "ml-team")).project == "ml-team"
+    assert provider.options_of(Project("team", "team", "project-1")).project == ""
+    assert provider.options_of(Project("team", "ml-team")).project == "ml-team"

@@ -205,6 +205,8 @@ def test_what_is_waited_for_is_said_with_what_is_in_its_way() -> None:
     rows = [
         {"type": "JailPopulated", "status": "False", "reason": "Failed", "message": "no space left"},
         {"type": "LoginAvailable", "status": "True"},
+        {"type": "RestAvailable", "status": "False", "reason": "NotEnabled"},
+        {"type": "IgnoredFields", "status": "False", "reason": "NoneIgnored"},
     ]
     waiting = {
         "kind": "SlurmCluster",

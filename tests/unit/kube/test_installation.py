@@ -5,7 +5,7 @@ from typing import Any
 import kubernetes_validate  # type: ignore[import-untyped]
 import pytest
 
-from npa.cli.app import app
+from npa.cli.app import build
 from npa.render.kube import installation
 from npa.render.kube.installation import Installation
 from npa.render.objects import dig, name_of
@@ -54,7 +54,7 @@ def test_the_program_understands_what_it_is_told() -> None:
 
     (deployment,) = named(NARROW, "Deployment")
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
-    command: Any = typer.main.get_command(app)
+    command: Any = typer.main.get_command(build())
     for word in container["command"][1:]:
         command = command.commands[word]
 

@@ -55,7 +55,7 @@ def test_all_workers_leave_in_those_that_take_a_cluster_down(mode: str, down: bo
 @both
 def test_the_rest_goes_when_no_worker_is_left(mode: str, down: bool) -> None:
     world = in_mode(mode)
-    every = {f"train-{each}": 0 for each in ("controller", "login", "rest", "accounting")}
+    every = {f"train-{each}": 0 for each in ("controller", "login", "rest", "accounting", "slurm-exporter")}
 
     assert scaled(with_pod(world, "gpu-0", "worker")) == {}
     assert scaled(world) == (every if down else {})

@@ -82,6 +82,16 @@ def test_everything_but_logins_is_made_at_once() -> None:
     assert condition(load("minimal"), decision, "JailPopulated")[:2] == ("False", "Populating")
 
 
+def test_the_status_says_what_is_so_once_the_pass_is_over() -> None:
+    world = load("minimal")
+    decision = decide(world)
+
+    assert condition(world, decision, "ControllersAvailable")[2].endswith("has not been looked at yet")
+    assert condition(world, decision, "LoginAvailable")[2].endswith("is not there yet")
+    assert condition(world, decision, "ConfigurationApplied")[1] != "NotDelivered"
+    assert condition(world, decision, "SConfigControllerAvailable")[0] == "True"
+
+
 def test_logins_follow_once_the_jail_is_filled() -> None:
     world = load("minimal")
     decision = decide(done(world, decide(world)))
@@ -366,13 +376,19 @@ def test_accounting_is_told_to_slurmctld_when_slurmdbd_answers() -> None:
 
 
 def test_what_is_switched_off_goes_and_its_data_stay() -> None:
-    world = changed(settled(load("full")), lambda spec: spec["slurmNodes"]["rest"].update(enabled=False))
-    world = changed(world, lambda spec: spec["slurmNodes"]["accounting"].update(enabled=False))
+    def off(spec: dict[str, Any]) -> None:
+        for component in ("rest", "accounting", "exporter"):
+            spec["slurmNodes"][component].update(enabled=False)
+
+    world = changed(settled(load("full")), off)
     gone = {f"{each.kind.kind}/{each.name}" for each in decide(world).delete}
 
     assert gone == {
         "Deployment/train-rest",
         "Service/train-rest-svc",
+        "Deployment/train-slurm-exporter",
+        "Service/train-exporter-svc",
+        "PodMonitor/train",
         "StatefulSet/train-accounting",
         "Service/train-accounting-svc",
         "Secret/train-slurmdbd-configs",
@@ -403,6 +419,7 @@ def test_maintenance_waits_for_the_workers_and_then_for_slurmctld() -> None:
         "train-login": 0,
         "train-rest": 0,
         "train-accounting": 0,
+        "train-slurm-exporter": 0,
     }
     metadata = {"name": "train-controller-0", "labels": names.labels("train", "controller")}
     ctld = {("Pod", "train-controller-0"): {"kind": "Pod", "metadata": metadata}}
@@ -414,29 +431,6 @@ def test_maintenance_keeps_up_while_pods_cannot_be_read() -> None:
     down = changed(settled(load("full")), lambda spec: spec.update(maintenance="downscale"))
 
     assert decide(replace(down, unread=("Pod",))).apply == ()
-
-
-def test_a_claim_grows_and_never_shrinks() -> None:
-    world = settled(load("full"))
-    claim = {
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": "spool-train-controller-0", "labels": names.labels("train", "controller")},
-        "spec": {"resources": {"requests": {"storage": "50Gi"}}},
-    }
-    world = replace(world, objects={**world.objects, ("PersistentVolumeClaim", name_of(claim)): claim})
-
-    def sized(size: str) -> Change:
-        def change(spec: dict[str, Any]) -> None:
-            volumes = spec["slurmNodes"]["controller"]["volumes"]
-            volumes["spool"]["volumeClaimTemplateSpec"]["resources"]["requests"]["storage"] = size
-
-        return change
-
-    grown = decide(changed(world, sized("100Gi")))
-
-    assert named(grown.apply) == {"PersistentVolumeClaim/spool-train-controller-0"}
-    assert dig(grown.apply[0], "spec", "resources", "requests", "storage") == "100Gi"
-    assert decide(changed(world, sized("20Gi"))).apply == ()
 
 
 def test_daemons_get_a_new_image_after_those_that_serve_them() -> None:

@@ -113,3 +113,13 @@ def test_only_parts_of_clusters_are_read_of_kinds_that_others_use_too() -> None:
     selectors = {each.kind.kind: each.selector for each in kinds.watches((), (POD, SLURM_CLUSTER, NODE))}
 
     assert selectors == {"Pod": kinds.SELECTOR, "SlurmCluster": "", "Node": ""}
+
+
+def test_a_controller_that_reads_only_some_kinds_is_not_woken_by_others() -> None:
+    some = Controller("some", SLURM_CLUSTER, nothing, frozenset({POD}))
+
+    def wakes(kind: Kind) -> bool:
+        found = labelled(kind)
+        return bool(set(keys.changed((some,), kind, found, kinds.cluster_of(kind, found), of_cluster)))
+
+    assert [wakes(POD), wakes(CONFIG_MAP), wakes(SLURM_CLUSTER)] == [True, False, True]

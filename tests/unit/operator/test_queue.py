@@ -51,6 +51,53 @@ def test_a_key_that_is_looked_at_is_given_to_nobody_else() -> None:
     runs(test)
 
 
+def test_what_is_asked_for_at_once_comes_before_the_others_and_only_once() -> None:
+    async def test(queue: Queue[str]) -> None:
+        for key in ("a", "b", "c"):
+            queue.add(key)
+        queue.add("c", now=True)
+
+        assert [await queue.take() for _ in range(3)] == ["c", "a", "b"]
+        for key in ("a", "b", "c"):
+            queue.done(key)
+        queue.add("d")
+        assert (await queue.take(), queue.depth) == ("d", 0)
+
+    runs(test)
+
+
+def test_what_is_asked_for_at_once_does_not_rest() -> None:
+    async def body() -> None:
+        queue: Queue[str] = Queue(spacing=60.0)
+        for now in (True, False):
+            queue.add("a", now=True)
+            await queue.take()
+            queue.add("a", now=now)  # while it is looked at
+            queue.done("a")
+
+            assert queue.depth == int(now)
+            if now:
+                await queue.take()
+                queue.done("a")
+        queue.close()
+
+    asyncio.run(body())
+
+
+def test_what_took_long_rests_long() -> None:
+    async def test(queue: Queue[str]) -> None:
+        queue.add("a")
+        await queue.take()
+        queue.done("a", rest=60.0)
+        queue.add("a")
+
+        assert queue.depth == 0
+        queue.add("a", now=True)
+        assert queue.depth == 1
+
+    runs(test)
+
+
 def test_what_happens_meanwhile_is_looked_at_once_more() -> None:
     async def test(queue: Queue[str]) -> None:
         queue.add("a")

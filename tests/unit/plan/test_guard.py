@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from npa.errors import DestructiveError
 from npa.plan import guard
-from npa.plan.model import JobRef, Plan, Step, Verb
+from npa.plan.model import Change, JobRef, Plan, Step, Verb
 
 TRAIN = JobRef("12", "alice", "train", "RUNNING", ("cpu8-2",))
 ARRAY = JobRef("13_4", "bob", "eval", "RUNNING", ("cpu8-3",))
@@ -60,3 +62,34 @@ def test_many_jobs_are_counted_not_listed() -> None:
 
 def test_a_job_cannot_break_the_line_with_its_name() -> None:
     assert guard.named(JobRef("1", "eve", "a\nerror: b", "RUNNING")) == "1 (eve, a error: b)"
+
+
+RESTART = Step("restart", "slurmdbd on accounting-0", "not running", "restart:accounting-0:slurmdbd")
+WAIT = Step("wait", "accounting-0", "until it listens", "wait:accounting-0")
+WRITE = Step("write", "slurm.conf", "changed", "write:slurm.conf")
+
+
+@pytest.mark.parametrize(
+    ("now", "agreed", "still"),
+    [
+        ((RESTART, WAIT), (RESTART, WAIT), True),
+        ((), (RESTART, WAIT), True),
+        ((WRITE,), (RESTART, WAIT, WRITE), True),
+        ((WRITE,), (), False),
+        ((), (WRITE,), False),
+        ((WAIT, RESTART), (RESTART, WAIT), False),
+        ((RESTART,), (dataclasses.replace(RESTART, reason="reads a changed file"),), False),
+        ((), (step("stop", TRAIN, kills=True),), False),
+        ((step("stop", TRAIN, ARRAY, kills=True),), (step("stop", TRAIN, kills=True),), False),
+    ],
+)
+def test_what_came_up_by_itself_need_not_be_agreed_to_again(
+    now: tuple[Step, ...], agreed: tuple[Step, ...], still: bool
+) -> None:
+    assert guard.still_agreed(plan(*now), plan(*agreed)) is still
+
+
+def test_another_change_of_the_spec_is_not_what_was_agreed_to() -> None:
+    change = Change("pool", "cpu8", "size", "2", "3", "hot", "nodes are added")
+
+    assert not guard.still_agreed(dataclasses.replace(plan(), changes=(change,)), plan(WAIT))

@@ -9,7 +9,7 @@ import typer
 from scripts import reference, tools
 
 from npa.agent import registry
-from npa.cli.app import app
+from npa.cli.app import build
 from npa.spec import load
 
 SKILL = tools.SKILL.read_text(encoding="utf-8")
@@ -55,7 +55,7 @@ def _commands(command: Any, path: str = "npa") -> Iterator[str]:
 
 def test_the_skill_names_only_commands_and_tools_that_are_there() -> None:
     text = " ".join(SKILL.split())
-    known = set(_commands(typer.main.get_command(app)))
+    known = set(_commands(typer.main.get_command(build())))
     named = {f"npa {first}{second}" for first, second in re.findall(r"npa (soperator|tool)( [a-z-]+)", text)}
     called = set(re.findall(r"infra\.[a-z.-]+[a-z]", text))
 

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import resources
 from pathlib import Path
 
 import pytest
 
 import npa
+from npa import errors
 from npa.errors import KubeError, SpecError
+from npa.render.nebius.outcome import DeploymentValidationFailure
 from npa.sdk import soperator
 from npa.spec import model
 
@@ -20,9 +23,37 @@ def test_public_names_are_sorted_and_there() -> None:
         assert all(hasattr(module, name) for name in module.__all__)
 
 
+def test_the_types_are_there_for_whoever_checks_theirs() -> None:
+    assert resources.files("npa").joinpath("py.typed").is_file()
+
+
 def test_the_classes_are_the_spec_s_own() -> None:
     assert soperator.SoperatorSpec is model.SoperatorSpec
     assert soperator.WorkerPoolSpec is model.WorkerPoolSpec
+
+
+@pytest.mark.parametrize(
+    ("older", "ours", "kind"),
+    [
+        ("SoperatorSpecError", errors.SpecError, ValueError),
+        ("UpstreamContractError", errors.SourceError, ValueError),
+        ("SolutionsLibraryReconciliationError", errors.SourceError, ValueError),
+        ("ProviderReplacementPlanError", errors.DestructiveError, RuntimeError),
+        ("BackendCommandError", errors.ToolError, Exception),
+        ("GPUCreationCheckError", soperator.SoperatorDeploymentValidationError, Exception),
+    ],
+)
+def test_what_older_code_catches_is_caught(older: str, ours: type[Exception], kind: type[Exception]) -> None:
+    assert getattr(soperator, older) is ours
+    assert issubclass(ours, kind)
+
+
+def test_what_older_code_reads_of_an_error_is_there() -> None:
+    failure = DeploymentValidationFailure("code", "no answer", "gpu", "gpu", "run", cleanup_confirmed=True)
+    gate = soperator.SoperatorDeploymentValidationError({"name": "lab"}, failure)
+
+    assert errors.DestructiveError("no", ["pool gpu"]).replacements == ("pool gpu",)
+    assert (gate.pool, gate.phase, gate.cleanup_confirmed) == ("gpu", "run", True)
 
 
 def test_a_name_that_is_not_there_is_no_attribute() -> None:

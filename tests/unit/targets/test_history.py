@@ -9,7 +9,7 @@ import pytest
 from npa.errors import NpaError, RefusedError, StoppedError
 from npa.plan.history import Result
 from npa.plan.model import Event, Plan, Step
-from npa.targets.local import history
+from npa.targets import history
 
 PLAN = Plan("quick", "local", (Step("start", "pool cpu", "new", "start:cpu"),))
 DONE = Event("done", "start:cpu", "start pool cpu")

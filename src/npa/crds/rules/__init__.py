@@ -43,6 +43,7 @@ CLUSTER: tuple[Callable[[SlurmCluster], Iterator[Problem]], ...] = (
     login.isolation_fits,
     accounting.one_database,
     accounting.external_database_is_named,
+    accounting.accounted_jobs_are_accounted,
     partitions.names_are_unique,
     partitions.custom_lines_are_partitions,
     text.nothing_breaks_a_file,
@@ -67,7 +68,7 @@ JAILED_CONFIG = (elsewhere.files_have_places,)
 NODE_CONFIGURATOR = (elsewhere.what_runs_has_an_image,)
 POWER_STATE = (elsewhere.ordinals_are_counts,)
 # between objects, or between an object and what it was
-CLUSTER_CHANGE = (change.controller_claims_do_not_shrink,)
+CLUSTER_CHANGE = (change.claims_do_not_shrink,)
 NODE_SET_CHANGE = (change.workers_stay_with_their_cluster, change.worker_claims_do_not_shrink)
 
 

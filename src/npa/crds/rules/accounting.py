@@ -22,6 +22,14 @@ def one_database(cluster: SlurmCluster) -> Iterator[Problem]:
         yield problem(f"{AT}.externalDB.enabled", text, "disable one of them")
 
 
+def accounted_jobs_are_accounted(cluster: SlurmCluster) -> Iterator[Problem]:
+    """An exporter that asks slurmdbd about jobs needs one."""
+    nodes = cluster.spec.slurm_nodes
+    if nodes.exporter.enabled and nodes.exporter.job_source == "accounting" and not nodes.accounting.enabled:
+        text = "accounting is to be asked about jobs, and there is none"
+        yield problem(f"{NODES}.exporter.jobSource", text, "set `controller`, or enable accounting")
+
+
 def external_database_is_named(cluster: SlurmCluster) -> Iterator[Problem]:
     """An external database has a host, a user and a password."""
     accounting = cluster.spec.slurm_nodes.accounting

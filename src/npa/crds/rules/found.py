@@ -21,7 +21,11 @@ def components(cluster: SlurmCluster) -> Iterator[tuple[str, SlurmNode]]:
     nodes = cluster.spec.slurm_nodes
     yield f"{NODES}.controller", nodes.controller
     yield f"{NODES}.login", nodes.login
-    for name, node in (("accounting", nodes.accounting), ("rest", nodes.rest)):
+    for name, node in (
+        ("accounting", nodes.accounting),
+        ("rest", nodes.rest),
+        ("exporter", nodes.exporter),
+    ):
         if node.enabled:
             yield f"{NODES}.{name}", node
 
@@ -34,6 +38,9 @@ def containers(cluster: SlurmCluster) -> Iterator[tuple[str, Container]]:
         f"{NODES}.login.sshd": nodes.login.sshd,
         f"{NODES}.accounting.slurmdbd": nodes.accounting.slurmdbd if nodes.accounting.enabled else None,
         f"{NODES}.rest.rest": nodes.rest.rest if nodes.rest.enabled else None,
+        f"{NODES}.exporter.exporterContainer": (
+            nodes.exporter.exporter_container if nodes.exporter.enabled else None
+        ),
     }
     for at, container in named.items():
         if container is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, ItemsView, Iterable, Iterator
 
 from npa.render.objects import Object, dig, name_of
 
@@ -46,6 +46,14 @@ class Store:
     def by(self, entry: Hashable) -> tuple[Object, ...]:
         """Return the objects that the index puts under an entry."""
         return tuple(self._entries.get(entry, {}).values())
+
+    def named(self, entry: Hashable) -> ItemsView[Name, Object]:
+        """Return the same with their names, which take a while to read from many; not to be kept."""
+        return self._entries.get(entry, {}).items()
+
+    def items(self) -> ItemsView[Name, Object]:
+        """Return all objects with their names; not to be kept."""
+        return self._objects.items()
 
     def put(self, found: Object, seen: int = 0) -> Object | None:
         """Keep an object unless a newer one is kept; returns what it replaces, itself where it is older.

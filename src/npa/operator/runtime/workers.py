@@ -14,6 +14,8 @@ from npa.operator.runtime.metrics import Metrics
 from npa.operator.runtime.queue import Queue
 
 _LOG = logging.getLogger(__name__)
+_RESTS = 10.0  # times as long as a look at a key took of the processor, events alone wake it no more
+_LONGEST = 5.0  # seconds of that
 
 Key = TypeVar("Key", bound=Hashable)
 _Key = TypeVar("_Key", bound=Hashable, contravariant=True)
@@ -21,10 +23,14 @@ _Key = TypeVar("_Key", bound=Hashable, contravariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """How a look at a key went: whether anything was written, and when to look again whatever happens."""
+    """How a look at a key went: whether anything was written, and when to look again whatever happens.
+
+    A key that takes long to look at is looked at less often: `seconds` is what it took of the processor.
+    """
 
     wrote: bool = False
     again_in: float | None = None
+    seconds: float = 0.0
 
 
 class Failed(Protocol[_Key]):
@@ -67,7 +73,7 @@ class Workers(Generic[Key]):
                 await self._fail(key, error)
             else:
                 self._count(key, "written" if looked.wrote else "settled")
-                self._queue.done(key, looked.again_in)
+                self._queue.done(key, looked.again_in, min(looked.seconds * _RESTS, _LONGEST))
             finally:
                 self._metrics.seconds.labels(self._label(key)).observe(time.perf_counter() - began)
 

@@ -14,6 +14,7 @@ from npa.render.kube.volumes import Volumes
 from npa.render.objects import SECRET
 
 NAME, DATABASE = "slurmdbd", "mariadb"
+CLAIM = "data"  # of the database beside slurmdbd
 FILE = "slurmdbd.conf"
 _AT = "spec.slurmNodes.accounting"
 _SIZE = "10Gi"
@@ -28,7 +29,7 @@ def render(context: Context, replicas: int, text: str, problems: list[Problem]) 
     containers = [
         pods.container(context, NAME, "accounting", daemon, mounted.mounts, ports={NAME: port}),
     ]
-    if slurmdbd.embedded(context):
+    if context.database == "embedded":
         data = _data(context)
         containers.append(_database(context, daemon))
         mounted += Volumes(data.volumes, data.templates)
@@ -71,10 +72,12 @@ def _volumes(context: Context, daemon: Container, problems: list[Problem]) -> Vo
         + volumes.jail(context, jail, f"{_AT}.jail", problems, read_only=True)
         + volumes.limits(context, "accounting", daemon.security_limits_config)
     )
-    if slurmdbd.embedded(context):
+    if context.database == "embedded":
         mounted += volumes.empty("mysqld", contract.MYSQL_RUN)
-        archive = {"name": "data", "mountPath": slurmdbd.ARCHIVE, "subPath": "archive"}
+        archive = {"name": CLAIM, "mountPath": slurmdbd.ARCHIVE, "subPath": "archive"}
         return mounted + Volumes(mounts=(archive,))
+    if context.database != "external":
+        return mounted
     if external.tls is not None and external.tls.server_ca_secret_ref:
         mounted += volumes.secret("database-ca", external.tls.server_ca_secret_ref, slurmdbd.CA, 0o444)
     if external.tls is not None and external.tls.client_cert_secret_ref:
@@ -95,9 +98,9 @@ def _data(context: Context) -> Volumes:
     spec.setdefault("resources", {"requests": {"storage": storage.get("size") or _SIZE}})
     if storage.get("storageClassName"):
         spec.setdefault("storageClassName", storage["storageClassName"])
-    claim = {"metadata": {"name": "data"}, "spec": spec}
-    mount = {"name": "data", "mountPath": contract.MYSQL, "subPath": "mysql"}
-    return Volumes(templates=(claim,), mounts=(mount,), claims=("data",))
+    claim = {"metadata": {"name": CLAIM}, "spec": spec}
+    mount = {"name": CLAIM, "mountPath": contract.MYSQL, "subPath": "mysql"}
+    return Volumes(templates=(claim,), mounts=(mount,), claims=(CLAIM,))
 
 
 def _database(context: Context, daemon: Container) -> dict[str, Any]:

@@ -61,6 +61,7 @@ def resolve(
         dbd_settings=dbd_settings,
         pools=said,
         partitions=partitions,
+        mpi=(("PMIxEnv", spec.mpi_config.pmix_env),),
         plugins=_plugins(context, problems),
         retired=retired,
         retired_gres=tuple(_of_nodes(retired, gres)),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from npa.crds.slurmcluster import NodeFilter, SlurmCluster, SlurmClusterSpec
 from npa.render.kube import names
 from npa.render.kube.names import Component
 from npa.render.objects import SLURM_CLUSTER, Kind
+
+# beside slurmdbd, mariadb-operator's, or somebody else's
+Database = Literal["embedded", "operated", "external"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +22,10 @@ class Context:
     cluster: SlurmCluster
     image_override: str = ""  # of every Slurm daemon, whatever the resource names
     jail_image_override: str = ""
+    operator_image: str = ""  # which the exporter is a process of; empty: nobody said
     domain: str = "cluster.local"
     slurm_version: str = "26.05"
+    chosen: Database | None = None  # where accounting is kept; None: as the resource alone says
     cgroup: str = ""  # version on the nodes; empty: as the resource says
 
     @property
@@ -37,6 +42,13 @@ class Context:
     def namespace(self) -> str:
         """The cluster's namespace."""
         return self.cluster.namespace
+
+    @property
+    def database(self) -> Database:
+        """Where accounting is kept."""
+        if self.chosen is not None:
+            return self.chosen
+        return "external" if self.spec.slurm_nodes.accounting.external_db.enabled else "embedded"
 
     def image(self, *written: str) -> str:
         """Return the image of a daemon: the first that is named, unless all are replaced."""

@@ -129,6 +129,7 @@ def _container(asked: Installation) -> dict[str, Any]:
             f"--health-port={HEALTH_PORT}",
             f"--webhook-port={WEBHOOK_PORT}",
             f"--webhook-name={NAME}.{asked.namespace}.svc",
+            f"--operator-image={asked.image}",
             *(f"--namespace={each}" for each in asked.watched),
             *asked.arguments,
         ],

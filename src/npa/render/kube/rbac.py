@@ -58,7 +58,9 @@ def in_namespace() -> list[Rule]:
 def in_cluster(webhook: str) -> list[Rule]:
     """Return what it does that is of no namespace."""
     own = _rule("admissionregistration.k8s.io", ("validatingwebhookconfigurations",), ("get", "patch"))
-    return [_rule("", ("nodes",), _READ), {**own, "resourceNames": [webhook]}]
+    # whether a claim may grow is up to its StorageClass
+    storage = _rule("storage.k8s.io", ("storageclasses",), _READ)
+    return [_rule("", ("nodes",), _READ), storage, {**own, "resourceNames": [webhook]}]
 
 
 def at_home(secret: str, lease: str) -> list[Rule]:

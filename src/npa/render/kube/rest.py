@@ -8,6 +8,7 @@ from npa.crds.parts import Container
 from npa.errors import Problem
 from npa.render.kube import contract, login, names, pods, services, volumes
 from npa.render.kube.context import Context
+from npa.render.kube.volumes import Volumes
 from npa.render.objects import DEPLOYMENT
 
 NAME = "slurmrestd"
@@ -20,28 +21,47 @@ def size(context: Context) -> int:
     return 1 if asked is None else max(0, asked)
 
 
-def render(context: Context, replicas: int, problems: list[Problem]) -> tuple[dict[str, Any], ...]:
-    """Return the objects of the REST API."""
-    asked = context.spec.slurm_nodes.rest
-    daemon = asked.rest or Container(image=context.spec.slurm_nodes.controller.slurmctld.image)
-    port = daemon.port or names.REST_PORT  # of the Service; the daemon itself is always at the usual one
-    daemon = daemon.model_copy(update={"port": None})
+def asked_of(context: Context) -> Container:
+    """Return what is asked of slurmrestd's container."""
+    asked = context.spec.slurm_nodes.rest.rest
+    return asked or Container(image=context.spec.slurm_nodes.controller.slurmctld.image)
+
+
+def mounts(context: Context, problems: list[Problem]) -> Volumes:
+    """Return what slurmrestd needs: the daemons' key, and the names of users."""
     jail = context.spec.slurm_nodes.controller.volumes.jail
-    mounted = (
-        volumes.secret("slurm-key", names.auth_key(context.name), contract.KEY)
-        + volumes.jail(context, jail, f"{_AT}.jail", problems, read_only=True)
-        + volumes.limits(context, "rest", daemon.security_limits_config)
-    )
+    key = volumes.secret("slurm-key", names.auth_key(context.name), contract.KEY)
+    return key + volumes.jail(context, jail, f"{_AT}.jail", problems, read_only=True)
+
+
+def container(context: Context, mounted: Volumes) -> dict[str, Any]:
+    """Return slurmrestd's container."""
+    asked = context.spec.slurm_nodes.rest
     env = {
         contract.CONF_SERVER: login.conf_server(context),
         "SLURMRESTD_THREADS": str(asked.thread_count),
         "SLURMRESTD_MAX_CONNECTIONS": str(asked.max_connections),
     }
-    container = pods.container(
+    daemon = asked_of(context).model_copy(update={"port": None})
+    return pods.container(
         context, NAME, "rest", daemon, mounted.mounts, env=env, ports={NAME: names.REST_PORT}
     )
+
+
+def render(context: Context, replicas: int, problems: list[Problem]) -> tuple[dict[str, Any], ...]:
+    """Return the objects of the REST API."""
+    asked, daemon = context.spec.slurm_nodes.rest, asked_of(context)
+    port = daemon.port or names.REST_PORT  # of the Service; the daemon itself is always at the usual one
+    mounted = mounts(context, problems) + volumes.limits(context, "rest", daemon.security_limits_config)
     template = pods.template(
-        context, "rest", asked, [container], mounted, pulled=[daemon], at=_AT, problems=problems
+        context,
+        "rest",
+        asked,
+        [container(context, mounted)],
+        mounted,
+        pulled=[daemon],
+        at=_AT,
+        problems=problems,
     )
     spec = {
         "replicas": replicas,

@@ -38,14 +38,22 @@ class Password:
         return "Password('***')"
 
 
-def embedded(context: Context) -> bool:
-    """Say whether the database is a container beside slurmdbd."""
-    return not context.spec.slurm_nodes.accounting.external_db.enabled
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where a database is, and as whom slurmdbd comes."""
+
+    host: str
+    port: int
+    user: str
 
 
-def settings(context: Context, password: Password, problems: list[Problem]) -> tuple[Pair, ...]:
-    """Return the settings of slurmdbd.conf in place of ours."""
-    return (*_place(context), *_database(context, password, problems), *_kept(context))
+def settings(
+    context: Context, password: Password, problems: list[Problem], server: Server | None = None
+) -> tuple[Pair, ...]:
+    """Return the settings of slurmdbd.conf in place of ours; `server` is where mariadb-operator's is."""
+    database = _external(context, problems) if context.database == "external" else _server(server)
+    secret = (("StoragePass", password.text),) if password.text else ()
+    return (*_place(context), *database, *secret, *_kept(context))
 
 
 def _place(context: Context) -> Iterator[Pair]:
@@ -63,9 +71,16 @@ def _place(context: Context) -> Iterator[Pair]:
     yield "TCPTimeout", str(said.tcp_timeout)
 
 
-def _database(context: Context, password: Password, problems: list[Problem]) -> Iterator[Pair]:
-    if embedded(context):
-        return  # over its socket, which knows the account of who speaks
+def _server(server: Server | None) -> Iterator[Pair]:
+    """Yield where the database is; nothing of one beside slurmdbd: its socket knows who speaks."""
+    if server is not None:
+        yield "StorageHost", server.host
+        yield "StoragePort", str(server.port)
+        yield "StorageUser", server.user
+        yield "StorageLoc", LOCATION
+
+
+def _external(context: Context, problems: list[Problem]) -> Iterator[Pair]:
     asked, at = context.spec.slurm_nodes.accounting.external_db, f"{_AT}.externalDB"
     host, _, port = asked.host.partition(":")
     for name, text in (("host", host), ("user", asked.user)):
@@ -78,8 +93,6 @@ def _database(context: Context, password: Password, problems: list[Problem]) -> 
     yield "StoragePort", port if port.isdecimal() and asked.port == 3306 else str(asked.port)
     yield "StorageUser", asked.user
     yield "StorageLoc", LOCATION
-    if password.text:
-        yield "StoragePass", password.text
     parameters = dict(asked.storage_parameters)
     if asked.tls is not None and asked.tls.server_ca_secret_ref:
         parameters["SSL_CA"] = f"{CA}/ca.crt"
@@ -92,7 +105,7 @@ def _database(context: Context, password: Password, problems: list[Problem]) -> 
 def _kept(context: Context) -> Iterator[Pair]:
     """What is purged, and what of it is archived before; what could not be archived is not purged."""
     said = context.spec.slurm_nodes.accounting.slurmdbd_config
-    archives = embedded(context)
+    archives = context.database == "embedded"  # which alone has a place for them
     for what, field in _KEPT.items():
         wanted = getattr(said, field) == "yes"
         if wanted and not archives:
@@ -105,9 +118,9 @@ def _kept(context: Context) -> Iterator[Pair]:
         yield "ArchiveDir", ARCHIVE
 
 
-def password_of(data: bytes | None, name: str, problems: list[Problem]) -> Password:
+def password_of(data: bytes | None, name: str, problems: list[Problem], of: str = "externalDB") -> Password:
     """Return a password as Slurm reads it back; what it would read as another is refused, and never shown."""
-    at = f"{_AT}.externalDB.passwordSecretKeyRef"
+    at = f"{_AT}.{of}" + (".passwordSecretKeyRef" if of == "externalDB" else "")
     if data is None:
         problems.append(Problem(0, 0, at, f"Secret {name} has no such key", "make the Secret"))
         return Password()

@@ -7,7 +7,7 @@ from typing import Any
 
 from npa.crds.nodeset import Mount, NodeSet, NodeSetSpec
 from npa.render.kube import contract, names
-from npa.render.objects import CLAIM, CONFIG_MAP
+from npa.render.objects import CLAIM, CONFIG_MAP, dig
 
 KEY, RUN, TMP, SHM, LIMITS, NVIDIA = (
     "npa-slurm-key",
@@ -65,6 +65,11 @@ def claims(nodeset: NodeSet, cluster: str, pod: str, ordinal: int) -> tuple[dict
         claim["metadata"] |= {"labels": labels, "annotations": {WHEN_DELETED: when}}
         found.append(claim)
     return tuple(found)
+
+
+def sizes(nodeset: NodeSet) -> dict[str, object]:
+    """Return how large the volumes are to be that each worker has of its own, by their names."""
+    return {name: dig(spec, "resources", "requests", "storage") for name, spec in _templates(nodeset.spec)}
 
 
 def claim_name(volume: str, pod: str) -> str:

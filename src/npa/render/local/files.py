@@ -55,7 +55,9 @@ def _files(
             yield File(f"{layout.jail_etc}/{file.name}", file.text, file.mode)
     if cluster.elastic:
         yield File(f"{layout.daemons_etc}/{power.PROGRAM_NAME}", power.PROGRAM, 0o755)
-    hosts = [("127.0.0.1", "localhost"), *((address, name) for name, address in addresses.items())]
+    # by address, so that another order of the pools is the same file
+    given = sorted(addresses.items(), key=lambda each: [int(part) for part in each[1].split(".")])
+    hosts = [("127.0.0.1", "localhost"), *((address, name) for name, address in given)]
     yield File(f"{layout.net_etc}/hosts", "".join(f"{address} {name}\n" for address, name in hosts))
     yield File(f"{layout.ssh_etc}/sshd_config", _SSHD)
     keys = {"root": cluster.root_keys, **{user.name: user.ssh_public_keys for user in cluster.users}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,6 +14,9 @@ from npa.spec import catalog
 UPGRADE_ORDER = ("definitions", "operator", "slurmdbd", "slurmctld", "slurmd")
 _CHART_ENDINGS = ("-soperator",)
 _KRUISE = "kruise-controller-manager"
+_COMPONENT, _ACCOUNTING = "app.kubernetes.io/component", "accounting"
+_DBD = ("accounting", "slurmdbd")  # what operators call the container of slurmdbd
+_VERSION = re.compile(r"slurm(?:-wlm)? (\d+\.\d+\S*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,24 @@ def chart_version(releases: Lookup[tuple[Object, ...]]) -> Lookup[str]:
     return Unknown("the operator's release names no version") if matching else Absent()
 
 
+def dbd_containers(pods: Lookup[tuple[Object, ...]]) -> Lookup[tuple[tuple[str, str], ...]]:
+    """Return where slurmdbd runs, pod and container; Absent where there is none."""
+    if not isinstance(pods, Found):
+        return pods
+    matching = [each for each in pods.value if dig(each, "metadata", "labels", _COMPONENT) == _ACCOUNTING]
+    if not matching:
+        return Absent()
+    running = [each for each in matching if dig(each, "status", "phase") == "Running"]
+    found = tuple((name_of(pod), name) for pod in running for name in _containers(pod) if name in _DBD)
+    return Found(found) if found else Unknown("the pod of slurmdbd does not run")
+
+
+def dbd_version(printed: str) -> Lookup[str]:
+    """Return the version that `slurmdbd -V` printed."""
+    found = _VERSION.fullmatch(printed.strip())
+    return Found(found[1]) if found else Unknown(f"`slurmdbd -V` printed {printed.strip()[:60]!r}")
+
+
 def root_cause(deployments: Lookup[tuple[Object, ...]]) -> str:
     """Return why no pod can be made: a webhook that every pod has to pass is down; "" where it is not."""
     if not isinstance(deployments, Found):
@@ -88,6 +110,14 @@ def root_cause(deployments: Lookup[tuple[Object, ...]]) -> str:
         if name_of(each) == _KRUISE and not dig(each, "status", "readyReplicas"):
             return "kruise webhook not ready: no pod can be made until it is"
     return ""
+
+
+def _containers(pod: Object) -> Iterator[str]:
+    listed = dig(pod, "spec", "containers")
+    for each in listed if isinstance(listed, list) else ():
+        name = dig(each, "name")
+        if isinstance(name, str):
+            yield name
 
 
 def _slurm_order(release: Release) -> Iterator[str]:

@@ -37,6 +37,7 @@ KNOWN = (
     MAIN,
     "gres.conf",
     "cgroup.conf",
+    "mpi.conf",
     "topology.yaml",
     "topology.conf",
     "plugstack.conf",
@@ -85,6 +86,9 @@ def _others(
 ) -> Iterator[Finding]:
     if MAIN in pages or "gres.conf" in pages:
         yield from gres.check(conf, pages["gres.conf"].statements if "gres.conf" in pages else None)
+    if "mpi.conf" in pages:
+        pairs = [statement.head for statement in pages["mpi.conf"].statements]
+        yield from sections.check_settings(pairs, "mpi.conf", version)
     if "cgroup.conf" in pages:
         yield from _cgroup(pages["cgroup.conf"], version)
     text = files.get("topology.yaml") if version_reads_yaml(version) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from npa.slurm import keys
 from npa.slurm.lint import values
@@ -40,14 +41,20 @@ def check_pair(pair: Pair, section: str, release: str, at: str) -> Iterator[Find
     if known is None:
         yield _unknown(pair, section, release, at)
         return
-    wrong = values.fault(known.kind, pair.value)
-    if wrong:
-        yield pair.says(*wrong, at=at)
-    for character in pair.value:
+    for message, hint in _faults(known.kind, pair.value):
+        yield pair.says(message, hint, at=at)
+
+
+@lru_cache(maxsize=4096)  # what clusters have in common is judged once for all of them
+def _faults(kind: keys.Kind, value: str) -> tuple[tuple[str, str], ...]:
+    """Return what is wrong with a value of a kind, and what to do."""
+    wrong = values.fault(kind, value)
+    found = [wrong] if wrong else []
+    for character in value:
         if not character.isprintable() and not "\udc80" <= character <= "\udcff":
-            message = f"the value holds the control character {character!r}"
-            yield pair.says(message, "remove it", at=at)
+            found.append((f"the value holds the control character {character!r}", "remove it"))
             break
+    return tuple(found)
 
 
 def twice(pair: Pair, first: Pair, at: str) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 
 from npa.slurm import keys
 from npa.slurm import keys_values as tables
@@ -39,8 +40,19 @@ def check_values(singles: tuple[Pair, ...], release: str) -> Iterator[Finding]:
     yield from sections.check_settings(singles, "slurm.conf", release)
     known = keys.known("slurm.conf", release)
     for pair in singles:
-        for rule in (_gone, _words, _parameters, _plugin, _number, _text) if pair.name in known else ():
-            yield from rule(pair, release)
+        if pair.name in known and not _is_good(pair.name, pair.value, release):
+            yield from _judged(pair, release)
+
+
+@lru_cache(maxsize=4096)  # what clusters have in common is judged once for all of them
+def _is_good(name: str, value: str, release: str) -> bool:
+    pair = Pair("", name, name, value, 0, 0, 0)
+    return not any(True for _ in _judged(pair, release))
+
+
+def _judged(pair: Pair, release: str) -> Iterator[Finding]:
+    for rule in (_gone, _words, _parameters, _plugin, _number, _text):
+        yield from rule(pair, release)
 
 
 def _gone(pair: Pair, release: str) -> Iterator[Finding]:  # noqa: ARG001

@@ -26,7 +26,7 @@ def check(conf: Conf, page: Iterable[Statement] | None, text: str | None) -> Ite
         if not document_.problems:
             yield from _named(conf, found)
     elif page is not None:
-        found = [from_conf(tuple(page), conf.value("TopologyPlugin"))]
+        found = (from_conf(tuple(page), conf.value("TopologyPlugin")),)
     else:
         if plugin and plugin.value in _PLUGINS and conf.whole:
             message = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from npa.slurm.lint import sections, values
@@ -75,19 +76,20 @@ def from_conf(lines: Sequence[Statement], plugin: str) -> Topology:
     return Topology("", kind, place, tuple(units), tuple(sizes), True, tuple(faults))
 
 
-def from_yaml(text: str) -> tuple[Document, list[Topology]]:
-    """Return what topology.yaml says, and the document with what is wrong with its syntax."""
+@lru_cache(maxsize=16)  # clusters of one shape have one
+def from_yaml(text: str) -> tuple[Document, tuple[Topology, ...]]:
+    """Return what topology.yaml says, and the document with what is wrong with its syntax; shared."""
     # The reader of specs wants a mapping at the root, and gives every value its place.
     body = "".join(f"  {line}\n" if line.strip() else "\n" for line in text.split("\n"))
     read = document.read(f"topologies:\n{body}")
     listed = read.value.get("topologies") if isinstance(read.value, dict) else None
     if read.problems or not isinstance(listed, list):
-        return read, []
-    return read, [
+        return read, ()
+    return read, tuple(
         _topology(each, f"topologies[{index}]", read)
         for index, each in enumerate(listed)
         if isinstance(each, dict)
-    ]
+    )
 
 
 def _place(read: Document, path: str, at: str = "") -> Place:

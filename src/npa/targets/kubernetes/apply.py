@@ -24,7 +24,7 @@ from npa.render.objects import (
     name_of,
 )
 from npa.slurm.lookup import Absent, Found
-from npa.targets.base import Listener
+from npa.targets.base import Listener, told
 from npa.targets.kubernetes import installing, reading
 from npa.targets.kubernetes.installing import Change
 from npa.tools.kube import Kube
@@ -64,10 +64,8 @@ class Deployment:
     def run(self, plan: Plan) -> None:
         """Do every step in order; what a failed or interrupted one left is found by the next plan."""
         for step in plan.steps:
-            label, started = f"{step.verb} {step.subject}", time.monotonic()
-            self._heard(Event("started", step.key, label))
-            self._action(step)(step)
-            self._heard(Event("done", step.key, label, seconds=time.monotonic() - started))
+            with told(step, self._heard):
+                self._action(step)(step)
 
     def _action(self, step: Step) -> Callable[[Step], None]:
         actions: dict[str, Callable[[Step], None]] = {
@@ -150,13 +148,11 @@ class Deployment:
 def destroy(kube: Kube, name: str, place: Place, plan: Plan, *, force: bool, heard: Listener) -> None:
     """End a cluster and remove what it was made of; returns once nothing of it is there."""
     for step in plan.steps:
-        started, label = time.monotonic(), f"{step.verb} {step.subject}"
-        heard(Event("started", step.key, label))
-        if step.key == "stop:cluster":
-            _end(kube, name, place.namespace, force=force)
-        else:
-            _remove_rest(kube, name, place.namespace)
-        heard(Event("done", step.key, label, seconds=time.monotonic() - started))
+        with told(step, heard):
+            if step.key == "stop:cluster":
+                _end(kube, name, place.namespace, force=force)
+            else:
+                _remove_rest(kube, name, place.namespace)
 
 
 def _end(kube: Kube, name: str, namespace: str, *, force: bool) -> None:

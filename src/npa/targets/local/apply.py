@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from npa.render.local import power, steps
 from npa.render.local.desired import Desired
 from npa.render.local.world import Record, Running, World
 from npa.slurm import hostlist
-from npa.targets.base import Listener, Options
+from npa.targets.base import Listener, Options, told
 from npa.targets.local import create, drains, gather, stop, waits
 from npa.targets.local import record as records
 from npa.tools import cgroup, container, disk, run
@@ -61,10 +60,8 @@ class Deployment:
 
     def _do(self, step: Step) -> None:
         self._step = step
-        label, started = f"{step.verb} {step.subject}", time.monotonic()
-        self._heard(Event("started", step.key, label))
-        self._action(step)(step)
-        self._heard(Event("done", step.key, label, seconds=time.monotonic() - started))
+        with told(step, self._heard):
+            self._action(step)(step)
 
     def _take_back(self) -> None:
         """Ask again for what was asked before: a drain found work that nobody allowed to end."""
@@ -243,10 +240,8 @@ class Deployment:
     def _slurm(self) -> Slurm:
         found = gather.slurm_of(self._processes()[1])
         if found is None:
-            raise NpaError(
-                "slurmctld is not running",
-                hint=f"see why: npa soperator logs {self._desired.cluster.controllers[0]}",
-            )
+            # one that ends over its configuration may have listened for a moment before
+            raise waits.failure(self._desired.cluster.controllers[0], "slurmctld", self._layout, ended=True)
         return found
 
     def _processes(self) -> tuple[int, dict[str, Running]]:

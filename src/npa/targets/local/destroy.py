@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 
 from npa.errors import NotFoundError, NpaError, UnknownError
-from npa.plan.model import Event, Plan, Step
+from npa.plan.model import Plan, Step
 from npa.render.local.layout import Layout
 from npa.render.local.world import World
-from npa.targets.base import Listener
+from npa.targets.base import Listener, told
 from npa.targets.local import gather, stop
 from npa.tools import cgroup, disk
 
@@ -57,15 +57,13 @@ def _ran_jobs(world: World) -> bool:
 def apply(layout: Layout, world: World, agreed: Plan, heard: Listener) -> None:
     """Do the steps; raises NpaError or RefusedError while anything is left. Safe to repeat."""
     for step in agreed.steps:
-        started = time.monotonic()
-        heard(Event("started", step.key, f"{step.verb} {step.subject}"))
-        if step.key == "stop:agent":
-            stop.end_daemon(world.agent)
-        elif step.key == "stop:lab":
-            stop.end_lab(world.lab)
-        else:
-            _remove(layout, world)
-        heard(Event("done", step.key, f"{step.verb} {step.subject}", seconds=time.monotonic() - started))
+        with told(step, heard):
+            if step.key == "stop:agent":
+                stop.end_daemon(world.agent)
+            elif step.key == "stop:lab":
+                stop.end_lab(world.lab)
+            else:
+                _remove(layout, world)
 
 
 def _remove(layout: Layout, world: World) -> None:

@@ -12,7 +12,8 @@ from npa.plan.history import History
 from npa.render.local.layout import Layout
 from npa.slurm import hostlist, job_detail, lookup, replies, topology, usage
 from npa.slurm.lookup import Absent, Found, Lookup, Unknown
-from npa.targets.local import gather, history
+from npa.targets import history
+from npa.targets.local import gather
 from npa.targets.local import record as records
 from npa.tools.slurm import Slurm
 

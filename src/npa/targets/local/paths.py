@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import npa
@@ -21,12 +22,10 @@ class Paths:
     @classmethod
     def here(cls) -> Paths:
         """Return the folders of this machine; NPA_STATE_DIR and NPA_CACHE_DIR move them."""
-        package = Path(npa.__file__).parent
-        installed = package / "image"
         return cls(
             state=Path(os.environ.get("NPA_STATE_DIR") or "/var/lib/npa") / "local",
             cache=Path(os.environ.get("NPA_CACHE_DIR") or "/var/cache/npa") / "rootfs",
-            sources=installed if installed.is_dir() else package.parent.parent,
+            sources=_sources(),
         )
 
     def layout(self, name: str) -> Layout:
@@ -36,3 +35,11 @@ class Paths:
     def lock(self, name: str) -> Path:
         """Return the lock that a change of one cluster holds."""
         return self.state / f".{name}.lock"
+
+
+@cache
+def _sources() -> Path:
+    """Return the folder that came with the package, else that of the checkout."""
+    package = Path(npa.__file__).parent
+    installed = package / "image"
+    return installed if installed.is_dir() else package.parent.parent

@@ -7,19 +7,20 @@ daemon that runs has the same key, and `deploy` brings back the rest.
 
 from __future__ import annotations
 
+import contextlib
 import os
-import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from npa.errors import NotFoundError, UnknownError
-from npa.plan.model import Event, Plan, Step
+from npa.plan.model import Plan, Step
 from npa.render.local.layout import Layout
 from npa.render.local.nodes import SLURM_UID
 from npa.render.local.world import Running, World
-from npa.targets.base import Listener
+from npa.targets.base import Listener, told
 from npa.targets.local import stop
 from npa.tools import disk
 
@@ -109,36 +110,16 @@ def put(key: Key, layout: Layout, content: bytes) -> None:
     disk.write_bytes(path, content, mode=0o600, uid=SLURM_UID, gid=SLURM_UID)
 
 
-def end_and_write(key: Key, layout: Layout, world: World, told: Told) -> bytes:
+def end_and_write(key: Key, layout: Layout, world: World, agreed: Plan, heard: Listener) -> bytes:
     """End the readers and replace the key; returns the old one."""
     stopping = "stop:readers" if key.readers else "stop:lab"
-    told.begins(stopping)
-    end_readers(key, world)
-    told.ends(stopping)
-    told.begins("write:key")
-    before = write(key, layout)
-    told.ends("write:key")
-    return before
+    with saying(agreed, stopping, heard):
+        end_readers(key, world)
+    with saying(agreed, "write:key", heard):
+        return write(key, layout)
 
 
-class Told:
-    """Tells the steps of a plan as they begin and end."""
-
-    def __init__(self, agreed: Plan, heard: Listener) -> None:
-        self._steps = {step.key: step for step in agreed.steps}
-        self._heard = heard
-        self._started = 0.0
-
-    def begins(self, key: str) -> None:
-        """Say that a step begins, if it is one of the plan's."""
-        self._started = time.monotonic()
-        self._say("started", key)
-
-    def ends(self, key: str) -> None:
-        """Say that it is done."""
-        self._say("done", key, time.monotonic() - self._started)
-
-    def _say(self, kind: Literal["started", "done"], key: str, seconds: float = 0.0) -> None:
-        step = self._steps.get(key)
-        if step is not None:
-            self._heard(Event(kind, key, f"{step.verb} {step.subject}", seconds=seconds))
+def saying(agreed: Plan, key: str, heard: Listener) -> AbstractContextManager[None]:
+    """Tell of a step of the plan; of one that turned out to be needless, nothing."""
+    step = next((each for each in agreed.steps if each.key == key), None)
+    return told(step, heard) if step else contextlib.nullcontext()

@@ -13,17 +13,17 @@ from npa.cluster.facts import Facts
 from npa.cluster.model import Cluster
 from npa.errors import NotFoundError, NpaError, OwnershipError, RefusedError
 from npa.health.observation import Observation
+from npa.plan import guard
 from npa.plan.model import Plan
 from npa.render.local import addresses, desired, nodes, steps
 from npa.render.local.desired import Desired
 from npa.render.local.steps import POWER
 from npa.render.local.world import Record, World
-from npa.slurm.lint import rendered
 from npa.slurm.runtime import Runtime
 from npa.spec.model import SoperatorSpec
-from npa.targets import login_keys
+from npa.targets import history, login_keys
 from npa.targets.base import Listener, Options, Summary
-from npa.targets.local import access, destroy, gather, history, inspect, preflight, rotate
+from npa.targets.local import access, destroy, gather, inspect, preflight, rotate
 from npa.targets.local import record as records
 from npa.targets.local.apply import Deployment
 from npa.targets.local.paths import Paths
@@ -60,17 +60,20 @@ class LocalTarget:
         return without_power(self._plan(cluster, options)[0])
 
     def apply(self, cluster: Cluster, plan: Plan, options: Options, heard: Listener) -> None:
-        """Do exactly the steps of the plan; raises RefusedError when the world has moved on since."""
+        """Do exactly the steps of the plan, but for what has come up by itself.
+
+        Raises RefusedError when the world has moved on since.
+        """
         with self._locked(cluster.name, AGENT_PATIENCE):
             now, wanted, world, image = self._plan(cluster, options)
             now = without_power(now)
-            if now != plan:
+            if not guard.still_agreed(now, plan):
                 raise RefusedError(
                     f"the world has moved on since this plan for {cluster.name} was made",
                     hint="plan again, and look at what changed",
                 )
             with history.written(self._history(cluster.name), "deploy", plan, heard) as hear:
-                self._deployment(wanted, world, image, options, hear).run(plan)
+                self._deployment(wanted, world, image, options, hear).run(now)
 
     def plan_destroy(self, name: str, options: Options) -> Plan:
         """Return the steps that leave nothing of a cluster; raises NotFoundError where there is none."""
@@ -114,24 +117,23 @@ class LocalTarget:
 
         Raises RefusedError when jobs have started that the plan does not name.
         """
-        layout, told = self._paths.layout(name), rotate.Told(agreed, heard)
+        layout = self._paths.layout(name)
         with self._locked(name, AGENT_PATIENCE):
             world = self._world(name)
             now = rotate.plan(name, key, world, layout, force=options.force)
             refuse_new_jobs(name, now, agreed)
-            before = rotate.end_and_write(key, layout, world, told)
+            before = rotate.end_and_write(key, layout, world, agreed, heard)
         if not world.lab:
             return
-        told.begins("start:again")
-        try:
-            self.repair(name, lambda plan: plan, heard)
-        except NpaError:
-            with self._locked(name, AGENT_PATIENCE):
-                rotate.end_readers(key, self._world(name))
-                rotate.put(key, layout, before)
-            self.repair(name, lambda plan: plan, heard)
-            raise
-        told.ends("start:again")
+        with rotate.saying(agreed, "start:again", heard):
+            try:
+                self.repair(name, lambda plan: plan, heard)
+            except NpaError:
+                with self._locked(name, AGENT_PATIENCE):
+                    rotate.end_readers(key, self._world(name))
+                    rotate.put(key, layout, before)
+                self.repair(name, lambda plan: plan, heard)
+                raise
 
     def inspect(self, name: str) -> Observation:
         """Read what is there now."""
@@ -169,6 +171,8 @@ class LocalTarget:
         return access.logs(self._paths.layout(name), node, lines=lines, follow=follow)
 
     def _plan(self, cluster: Cluster, options: Options) -> tuple[Plan, Desired, World, Image]:
+        from npa.slurm.lint import rendered  # a look at a cluster needs none of it
+
         world = self._world(cluster.name, users=bool(cluster.users))
         if world.lab and world.record is None:
             raise OwnershipError(

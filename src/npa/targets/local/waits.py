@@ -35,7 +35,7 @@ def until_serving(node: Node, find: Callable[[], Running | None], layout: Layout
         waited = time.monotonic() - started
         ended = _ended(node, running) if waited > GRACE else []
         if ended or waited > SERVING:
-            raise _failure(node.name, (ended or list(wanted))[0], layout, ended=bool(ended))
+            raise failure(node.name, (ended or list(wanted))[0], layout, ended=bool(ended))
         time.sleep(POLL)
 
 
@@ -79,7 +79,8 @@ def _unready(slurm: Slurm, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name not in ready)
 
 
-def _failure(node: str, daemon: str, layout: Layout, *, ended: bool) -> NpaError:
+def failure(node: str, daemon: str, layout: Layout, *, ended: bool) -> NpaError:
+    """Return the error of a daemon that does not serve, with the last line that it wrote."""
     last = [
         line
         for kind in ("log", "out")

@@ -67,6 +67,10 @@ def plan(outside: Outside, name: str, options: NebiusOptions, *, force: bool) ->
         return Plan(name, "nebius", (), notes=(f"already absent: it was destroyed at {ended}",))
     record = recorded(folder, name)
     jobs, unknown = _jobs(outside, name, record, private=options.private)
+    return Plan(name, "nebius", _steps(name, record, jobs, force=force), notes=unknown)
+
+
+def _steps(name: str, record: Sidecar, jobs: tuple[JobRef, ...], *, force: bool) -> tuple[Step, ...]:
     steps = [
         Step("remove", f"{each.kind} {each.name}", "recorded as this installation's", key=each.id)
         for each in record.auxiliaries
@@ -84,7 +88,7 @@ def plan(outside: Outside, name: str, options: NebiusOptions, *, force: bool) ->
         )
         steps.insert(0, cluster)
     rest = Step("remove", f"installation {name}", "and whatever else Terraform's state holds of it", key=name)
-    return Plan(name, "nebius", (*steps, rest), notes=unknown)
+    return (*steps, rest)
 
 
 def _jobs(
@@ -172,7 +176,8 @@ def _ended(
     teller = Teller(heard, folder)
     runs = Runs(outside, provider, doomed.who, folder, profile, record.o11y_profile, teller)
     tool = Ending(runs) if (folder / PROVIDERS).is_file() else None
-    with records.phase(folder, VERB, "teardown"):
+    shown = Plan(place.name, "nebius", _steps(place.name, record, (), force=False))
+    with records.phase(folder, VERB, "teardown"), records.applied(folder, VERB, shown):
         result = Teardown(
             place.name,
             replace(record, project_id=doomed.who.project_id),
@@ -197,4 +202,5 @@ def forget(folder: Path) -> None:
         (folder / each).unlink(missing_ok=True)
     with contextlib.suppress(NpaError):
         records.forget_journal(folder)
+        records.forget_history(folder)
     records.forget_sidecar(folder)

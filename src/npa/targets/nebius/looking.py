@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -67,19 +68,36 @@ def workers(found: NebiusStatus) -> list[dict[str, Any]]:
     ]
 
 
-def status_of(outside: Outside, name: str, options: NebiusOptions) -> Seen:
-    """Return what is known of an installation; raises NotFoundError where there is none."""
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """An installation, the way to its cluster, and what Terraform has of it."""
+
+    folder: Path
+    kube: Lookup[KubeApi]
+    state: Lookup[Mapping[str, Any]]
+
+
+@contextlib.contextmanager
+def reached(outside: Outside, name: str, options: NebiusOptions) -> Iterator[Reached]:
+    """Look for an installation and its cluster; raises NotFoundError where there is none."""
     folder = ending.located(outside, name, options)
     if ended := records.load_ended(folder):
         raise NotFoundError(f"{name} is gone: it was destroyed at {ended}", hint="see `npa soperator list`")
     record = records.load_sidecar(folder)
     state = _state(outside, folder)
-    try:
-        with outside.provider() as provider:
+    with contextlib.ExitStack() as stack:
+        try:
+            provider = stack.enter_context(outside.provider())
             kube = _kube(outside, provider, record, private=options.private)
-            return _seen(name, kube, state)
-    except NpaError as error:
-        return _seen(name, Unknown(str(error)), state)
+        except NpaError as error:
+            kube = Unknown(str(error))
+        yield Reached(folder, kube, state)
+
+
+def status_of(outside: Outside, name: str, options: NebiusOptions) -> Seen:
+    """Return what is known of an installation; raises NotFoundError where there is none."""
+    with reached(outside, name, options) as found:
+        return seen(name, found.kube, found.state)
 
 
 def repair(
@@ -148,7 +166,8 @@ def _kube(outside: Outside, provider: Nebius, record: Sidecar | None, *, private
     )
 
 
-def _seen(name: str, kube: Lookup[KubeApi], state: Lookup[Mapping[str, Any]]) -> Seen:
+def seen(name: str, kube: Lookup[KubeApi], state: Lookup[Mapping[str, Any]]) -> Seen:
+    """Return what is known, as it was read and as it was judged."""
     found = status.status(name, kube, state)
     expected = tuple(_nodes(found.node_groups or ()))
     sinfo = ""

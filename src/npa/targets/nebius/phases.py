@@ -124,9 +124,9 @@ class Deployment:
                 self._capture()
                 return
             self.agree(shown, True)
-            with self._phase(name):
+            with self._phase(name), records.applied(self.runs.folder, VERB, shown) as hear:
                 records.save_sidecar(self.runs.folder, self.record)
-                self._applied(saved, deadlines)
+                self._applied(saved, deadlines, hear)
             self._count(verdict)
 
     def _masked(self, plan: Plan) -> Plan:
@@ -148,9 +148,13 @@ class Deployment:
 
         return judge
 
-    def _applied(self, saved: Saved, deadlines: Deadlines) -> None:
+    def _applied(self, saved: Saved, deadlines: Deadlines, hear: Callable[[str], None]) -> None:
+        def line(text: str) -> None:
+            self.runs.teller.line(text)
+            hear(text)
+
         try:
-            self.runs.terraform(deadlines).apply(saved, self.runs.teller.line)
+            self.runs.terraform(deadlines).apply(saved, line)
         except BaseException:
             # Also on Ctrl-C: Terraform has written down what it made, and so do we.
             with contextlib.suppress(NpaError):

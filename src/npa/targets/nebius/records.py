@@ -5,20 +5,27 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from npa.errors import IdentityError, NpaError, RefusedError
+from npa.plan.history import History
+from npa.plan.model import Event, Plan
 from npa.render.nebius import journal as journals
 from npa.render.nebius import sidecar as sidecars
 from npa.render.nebius.journal import Entry, Journal
 from npa.render.nebius.sidecar import Sidecar
+from npa.slurm.lookup import Found, Lookup, Unknown
+from npa.targets import history
 from npa.tools import disk
 
+_COMPLETE = re.compile(r"(\S.*): (?:Creation|Modifications|Destruction) complete after ")
 LOG = ".npa-soperator.log"
+HISTORY = ".npa-soperator-history.jsonl"  # the plans that were applied, each with how it ended
 GATE = ".npa-soperator-gate.json"
 ENDED = ".npa-soperator-destroyed.json"  # when everything was proven gone; a new deploy removes it
 
@@ -101,6 +108,39 @@ def phase(installation: Path, verb: str, name: str) -> Iterator[None]:
         _note(installation, verb, name, "failed", type(error).__name__)
         raise
     _note(installation, verb, name, "done")
+
+
+@contextlib.contextmanager
+def applied(installation: Path, verb: str, plan: Plan) -> Iterator[Callable[[str], None]]:
+    """Write down that a plan is applied, and how that ends; yields what hears Terraform's lines meanwhile.
+
+    Of an error the type alone is kept, as in the journal.
+    """
+    done: set[str] = set()
+    path = installation / HISTORY
+
+    with history.written(path, verb, plan, lambda _: None, lambda error: type(error).__name__) as hear:
+
+        def line(text: str) -> None:
+            found = _COMPLETE.match(text.strip())
+            if found and found[1] not in done:
+                done.add(found[1])
+                hear(Event("done", found[1], text))
+
+        yield line
+
+
+def load_history(installation: Path) -> Lookup[History]:
+    """Return the plans that were applied; Unknown where the file cannot be read."""
+    try:
+        return Found(history.load(installation / HISTORY))
+    except OSError as error:
+        return Unknown(f"{HISTORY}: {(error.strerror or str(error)).lower()}")
+
+
+def forget_history(installation: Path) -> None:
+    """Remove it, so that the name starts anew."""
+    _forget(installation / HISTORY)
 
 
 @contextlib.contextmanager

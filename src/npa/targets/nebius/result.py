@@ -15,6 +15,7 @@ class SoperatorDeploymentValidationError(DegradedValidationError):
 
     def __init__(self, result: Mapping[str, Any], failure: DeploymentValidationFailure) -> None:
         self.result, self.deployment, self.failure = dict(result), dict(result), failure
+        self.pool, self.phase, self.cleanup_confirmed = failure.pool, failure.phase, failure.cleanup_confirmed
         name = str(result["name"])
         super().__init__(
             f"{name} is applied, and its {failure.check} check did not pass: {failure.message}",

@@ -14,6 +14,7 @@ from npa.targets.nebius.phases import Agree, Shown
 from npa.targets.nebius.runs import Listener
 
 if TYPE_CHECKING:
+    from npa.page.facts import Facts
     from npa.plan.model import Plan
     from npa.render.nebius.preflight import Preflight
     from npa.targets.nebius.looking import Seen
@@ -50,6 +51,12 @@ class NebiusTarget:
     def status(self, name: str, options: NebiusOptions) -> Seen:
         """Return what is known of an installation."""
         return looking.status_of(self._outside, name, options)
+
+    def page(self, name: str, options: NebiusOptions, days: int) -> Facts:
+        """Return what the page of an installation shows."""
+        from npa.targets.nebius import page
+
+        return page.facts(self._outside, name, options, days)
 
     def repair(
         self, name: str, options: NebiusOptions, told: Callable[[str], None], timeout: float

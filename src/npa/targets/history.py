@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
@@ -29,10 +29,13 @@ def load(path: Path) -> History:
 
 
 @contextlib.contextmanager
-def written(path: Path, verb: str, plan: Plan, heard: Listener) -> Iterator[Listener]:
+def written(
+    path: Path, verb: str, plan: Plan, heard: Listener, said: Callable[[BaseException], str] = str
+) -> Iterator[Listener]:
     """Write down that a plan begins, and in the end how it ended; the caller holds the cluster's lock.
 
-    The folder of a first deploy is there only after some steps, so the beginning is written once it is.
+    `said` is what is kept of an error. The folder of a first deploy is there only after some steps, so the
+    beginning is written once it is.
     """
     if not plan.steps:
         yield heard
@@ -53,7 +56,7 @@ def written(path: Path, verb: str, plan: Plan, heard: Listener) -> Iterator[List
         yield hear
         result = "done"
     except BaseException as problem:
-        result, error = _result(problem), str(problem)
+        result, error = _result(problem), said(problem)
         raise
     finally:
         _append(path, history.ended(entry, result, done, datetime.now(UTC), error))
