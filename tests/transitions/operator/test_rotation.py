@@ -15,7 +15,7 @@ from npa.reconcile import rotation, slurmcluster
 from npa.reconcile.decision import Decision
 from npa.reconcile.settings import Settings
 from npa.reconcile.world import World
-from npa.render.objects import dig, name_of
+from npa.render.objects import dig
 
 AUTH, JWT = rotation.of(CLUSTER)
 BAD = "bad"  # words of keys with which slurmctld does not come up begin so
@@ -50,11 +50,8 @@ class Keys(Whole):
 
         self.api.edit("SlurmCluster", CLUSTER, change)
 
-    def _run(self, kind: str, found: Any) -> None:
-        super()._run(kind, found)
-        if self.word().startswith(BAD):
-            now = {**(dig(self.api.get(kind, name_of(found)), "status") or {}), "readyReplicas": 0}
-            self.api.status(kind, name_of(found), now)
+    def come_up(self, pods: int) -> int:
+        return 0 if self.word().startswith(BAD) else pods
 
     def _watch(self) -> None:
         super()._watch()
