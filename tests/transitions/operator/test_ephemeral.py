@@ -69,7 +69,10 @@ class Elastic(Simulation):
         vain = {
             name
             for number, names in raised.items()
-            if (job := self.slurm.jobs.get(number)) is not None and job.begun is None
+            if (job := self.slurm.jobs.get(number)) is not None
+            and job.begun is None
+            # what a person has drained waits for the person, and its job with it
+            and not any("DRAIN" in self.slurm.nodes[each].flags for each in job.nodes)
             for name in names
             if names & self.machines.failing and self.machines.alive(name)
         }
@@ -79,7 +82,11 @@ class Elastic(Simulation):
                 self.broken.say(f"{name} runs for a job that does not get all of its workers")
 
 
-_OTHERWISE = (Simulation.submit, Simulation.add_set, Simulation.fail_starts, Simulation.switch)
+_OTHERWISE = (
+    *(Simulation.submit, Simulation.add_set, Simulation.fail_starts, Simulation.switch),
+    # all may start at once, and as many as the jobs that wait want: whoever is not to start has not failed
+    *(Simulation.change_limit, Simulation.scale),
+)
 
 
 def in_vain(seed: int, controllers: Mapping[str, Decide] = CONTROLLERS) -> list[str]:
