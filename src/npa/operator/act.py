@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from npa.errors import KubeError, NpaError, UnknownError
-from npa.operator import secret_data, status
+from npa.operator import key_changes, secret_data, status
 from npa.operator.notices import Notices
 from npa.operator.runtime.metrics import Metrics
 from npa.operator.slurm_poll import Cluster, Slurm
-from npa.reconcile import powerstate, removable, rotation
+from npa.reconcile import powerstate, removable
 from npa.reconcile.decision import (
     Decision,
     Deletion,
@@ -34,6 +34,7 @@ from npa.render.kube import names
 from npa.render.objects import POD, SECRET, Kind, Object, name_of
 from npa.slurm import drains, lookup
 from npa.slurm.lookup import Found, Unknown
+from npa.slurm.replies import SlurmNodeReply
 from npa.tools.kube import kind_of
 from npa.tools.kube_api import KubeApi
 
@@ -118,21 +119,9 @@ class Act:
             await self._write_status(target, target.found, wanted)
 
     async def _key(self, change: KeyChange) -> None:
-        """Change a key, in one write of what was seen, and where none is left who has read another one."""
-        if change.cluster:
-            selector = f"app.kubernetes.io/instance={change.cluster}"
-            pods = await self._api.list(POD, change.namespace, selector)
-            left = [name_of(pod) for pod in pods.items if rotation.reads(pod)]
-            if left:
-                raise UnknownError(f"the key stays as it is: {left[0]} is there")
-        found = await self._api.get(SECRET, change.secret, change.namespace)
-        if not isinstance(found, Found):
-            raise UnknownError(f"Secret {change.secret} could not be read")
-        data = secret_data.change(change, found.value.get("data") or {})
-        metadata = {"resourceVersion": change.resource_version, "annotations": dict(change.annotations)}
+        body = await key_changes.patch(self._api, change)
         self._fence()
         self._metrics.writes.labels(SECRET.kind, "patch").inc()
-        body = {"metadata": metadata, "data": data}
         self._keep(await self._api.patch(SECRET, change.secret, change.namespace, body))
 
     async def _create(self, wanted: Object) -> None:
@@ -191,10 +180,9 @@ class Act:
             case PowerUp():
                 await self._update(cluster, action.node, "POWER_UP")
             case PowerDown():
-                view = await self._slurm.node(cluster, action.node)
-                if powerstate.may_return(_one(view.nodes, action.node), action):
-                    state = "POWER_DOWN" if action.booted else "POWER_DOWN_FORCE"
-                    await self._update(cluster, action.node, state, action.reason)
+                seen = await self._seen(cluster, action.node, "is not powered down")
+                if state := powerstate.returns(seen, action):
+                    await self._update(cluster, action.node, state.upper(), action.reason)
 
     async def _hurry(self, cluster: Cluster, digest: str) -> None:
         """Have the kubelet bring a ConfigMap's files now: it looks when a pod changes, else once a minute."""
@@ -208,12 +196,18 @@ class Act:
 
     async def _drained(self, cluster: Cluster, node: str) -> bool:
         """Say whether somebody drained a node already: their reason stays."""
+        seen = await self._seen(cluster, node, "is not drained, as somebody may have drained it")
+        return "DRAIN" in seen.state.flags
+
+    async def _seen(self, cluster: Cluster, node: str, otherwise: str) -> SlurmNodeReply:
+        """Return a node as slurmctld has it right now; raises UnknownError where it does not say."""
         view = await self._slurm.node(cluster, node)
         seen = _one(view.nodes, node)
-        if not isinstance(seen, Found):
-            why = seen.why if isinstance(seen, Unknown) else "slurmctld does not list it"
-            raise UnknownError(f"{node} is not drained, as somebody may have drained it: {why}")
-        return "DRAIN" in seen.value.state.flags
+        if isinstance(seen, Found):
+            found: SlurmNodeReply = seen.value
+            return found
+        why = seen.why if isinstance(seen, Unknown) else "slurmctld does not list it"
+        raise UnknownError(f"{node} {otherwise}: {why}")
 
     async def _update(self, cluster: Cluster, node: str, state: str, reason: str = "") -> None:
         self._fence()

@@ -48,13 +48,13 @@ class PowerUp:
 class PowerDown:
     """`scontrol update nodename=NODE state=power_down_force reason=REASON`: it goes back to its pool.
 
-    Jobs that wait for the node to boot are put back in the queue. One that has booted goes with
-    `power_down`, not before no job runs on it.
+    Jobs that wait for the node to boot are put back in the queue. One that has booted stays, unless it goes
+    `with_others`: then with `power_down`, not before no job runs on it.
     """
 
     node: str
     reason: str
-    booted: bool = False
+    with_others: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ same; and no pod of a cluster needs rights in Kubernetes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from npa.cluster import names as node_names
 from npa.reconcile import (
@@ -27,7 +27,7 @@ from npa.reconcile.world import World
 from npa.render.kube import names, worker
 from npa.render.objects import POWER_STATE, Object, dig, name_of
 from npa.slurm import hostlist, reasons
-from npa.slurm.lookup import Found, Lookup
+from npa.slurm.lookup import Found
 from npa.slurm.replies import SlurmJobReply, SlurmNodeReply
 
 _ON = frozenset({"POWERING_UP", "POWER_UP"})
@@ -60,18 +60,15 @@ def last(world: World, nodeset: Object) -> Deletion | None:
     return Deletion(POWER_STATE, str(metadata.get("namespace") or ""), name_of(found), str(metadata["uid"]))
 
 
-def may_return(observed: Lookup[SlurmNodeReply], action: PowerDown) -> bool:
-    """Say whether a worker may go back to its pool: nobody drained it, and it still has not started, unless
-    its jobs are to end first.
-    """
-    if not isinstance(observed, Found):
-        return False
-    state = observed.value.state
+def returns(observed: SlurmNodeReply, action: PowerDown) -> Literal["", "power_down", "power_down_force"]:
+    """Say how a worker goes back to its pool, as it is right before: not at all where somebody drained it."""
+    state = observed.state
     if "DRAIN" in state.flags:
-        return False
-    if action.booted:
-        return not state.unknown and not state.flags & _OFF
-    return state.base == "DOWN" or bool(state.flags & _ON)
+        return ""
+    if state.base == "DOWN" or state.flags & _ON:
+        return "power_down_force"
+    # its jobs end first, whichever it has by now
+    return "power_down" if action.with_others and not state.unknown and not state.flags & _OFF else ""
 
 
 def together(world: World, due: Mapping[str, float], settings: Settings) -> dict[str, float]:
@@ -101,23 +98,25 @@ def decide(world: World, name: str, settings: Settings) -> Decision:
     slurm = removable.answer(world.slurm, world.now, settings)
     before = frozenset(dig(found, "spec", "activeNodes") or ())
     failed = _failed(world, name, slurm, nodeset)
+    beside = _beside(world, slurm, failed)
     active = {
         each
         for each in nodeset_ordinals.of_spec(nodeset)
-        if worker.name_of(name, each) not in failed
+        if worker.name_of(name, each) not in {*failed, *beside}
         and _runs(world, name, each, slurm, found, settings, before)
     }
-    actions = tuple(_actions(name, found, before, slurm, failed, _beside(world, slurm, failed)))
+    actions = tuple(_actions(name, found, before, slurm, failed, beside))
     changed = active != before
     known = all(worker.name_of(name, each) in slurm.nodes for each in before)
     asked = bool(dig(found, "status", "observedGeneration")) or known
-    status = _status(found, sorted(active), failed, world.now, asked=asked)
+    gone = {**beside, **failed}
+    status = _status(found, sorted(active), gone, world.now, asked=asked)
     return Decision(
         slurm=actions,
         # no server-side apply: it would keep the workers of a list that somebody else wrote, too
         merge=(_changed(found, _rendered(world, nodeset, sorted(active))),) if changed else (),
         status=status,
-        notices=tuple(_notices(name, before, active, failed)),
+        notices=tuple(_notices(name, before, active, gone)),
         again_in=settings.orphan_grace / 4 if _may_change(active, name, slurm) else None,
     )
 
@@ -148,9 +147,7 @@ def _runs(
 
 
 def _failed(world: World, nodeset: str, slurm: Answer, found: Object) -> dict[str, str]:
-    """Return the workers that go back to their pool, and why: those that did not start, and all others that
-    started beside them for the same jobs, as a job gets all of its nodes or none.
-    """
+    """Return the workers that go back to their pool as they did not start, and why."""
     failed: dict[str, str] = {}
     for ordinal in nodeset_ordinals.of_spec(found):
         name = worker.name_of(nodeset, ordinal)
@@ -158,23 +155,20 @@ def _failed(world: World, nodeset: str, slurm: Answer, found: Object) -> dict[st
         why = _failure(node, world.find("Pod", name)) if node is not None else ""
         if why:
             failed[name] = why
-    others = dict(failed)
-    for _, node, why in _lost(world, slurm, failed):
-        if node.state.flags & _ON and "DRAIN" not in node.state.flags:
-            others.setdefault(node.name, why)
-    return others
+    return failed
 
 
 def _beside(world: World, slurm: Answer, failed: Mapping[str, str]) -> dict[str, str]:
-    """Return the workers that started for a job which does not get all of its own, and why they go.
+    """Return the workers that start for a job which does not get all of its own, and why they go.
 
-    Others may have a job there by now; those that were there before the job stay.
+    Those that were there before the job stay.
     """
     found: dict[str, str] = {}
     for job, node, why in _lost(world, slurm, failed):
         started, since = node.slurmd_start_time, job.started_at
         booted = started is not None and since is not None and started >= since
-        if booted and not node.state.flags & (_ON | _OFF | {"DRAIN"}):
+        starts = bool(node.state.flags & _ON) or booted
+        if starts and node.name not in failed and not node.state.flags & (_OFF | {"DRAIN"}):
             found[node.name] = why
     return found
 
@@ -211,9 +205,9 @@ def _actions(
     failed: dict[str, str],
     beside: dict[str, str],
 ) -> Iterator[SlurmAction]:
-    # first those that booted: the job's end is what takes it off the list of those that tell whom it had
+    # first those beside: with the first of the others their job is in the queue again, and has nobody
     for name, why in sorted(beside.items()):
-        yield PowerDown(name, reasons.leaving(f"goes with its job's others: {why}"), booted=True)
+        yield PowerDown(name, reasons.leaving(f"could not be started: {why}"), with_others=True)
     for name, why in sorted(failed.items()):
         yield PowerDown(name, reasons.leaving(f"could not be started: {why}"))
     if dig(state, "status", "observedGeneration") or slurm.refused:

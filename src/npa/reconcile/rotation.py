@@ -37,6 +37,8 @@ STAMP = f"{names.PREFIX}key-word"  # on the pods of whoever reads a key that job
 
 AUTH = "auth"
 _COMPONENT = "app.kubernetes.io/component"
+# whose start shows that a key works: an exporter that does not come is no reason to take one back
+_PROOF: tuple[names.Component, ...] = ("controller", "accounting", "login", "rest")
 _DAEMONS = frozenset({"controller", "accounting", "login", "rest", "worker"})
 
 
@@ -60,7 +62,7 @@ def of(cluster: str) -> tuple[Key, ...]:
             names.jwt_key(cluster),
             keys.JWT,
             f"{names.PREFIX}rotate-jwt-key",
-            frozenset({"controller", "accounting"}),
+            frozenset({"controller", "accounting", "exporter"}),
         ),
     )
 
@@ -188,20 +190,22 @@ def reads(pod: Object) -> bool:
 def _works(world: World, stand: Stand, states: Mapping[str, State]) -> bool:
     """Say whether whoever reads a key has started with it, and is ready."""
     return all(
-        state.status == "True" and state.ready and _updated(world, stand, component)
-        for component, state in states.items()
-        if not stand.key.readers or component in stand.key.readers
+        _updated(world, stand, component, states[component])
+        for component in _PROOF
+        if component in states and (not stand.key.readers or component in stand.key.readers)
     )
 
 
-def _updated(world: World, stand: Stand, component: str) -> bool:
-    """Say whether no pod of a workload is older than its template, which bears this key's word."""
-    name = names.workload(name_of(world.cluster or {}), component)  # type: ignore[arg-type]  # from `states`
+def _updated(world: World, stand: Stand, component: names.Component, state: State) -> bool:
+    """Say whether all pods of a workload are there, none older than its template, with this key's word."""
+    name = names.workload(name_of(world.cluster or {}), component)
     found = world.find(STATEFUL_SET.kind, name) or world.find(DEPLOYMENT.kind, name)
+    replicas = dig(found, "spec", "replicas") or 0
+    if not replicas:  # slurmctld goes down and comes back; there may be no logins at all
+        return component in ("login", "rest")
     word = dig(found, "spec", "template", "metadata", "annotations", STAMP) or ""
-    if (dig(found, "status", "updatedReplicas") or 0) < (dig(found, "spec", "replicas") or 0):
-        return False
-    return not stand.key.readers or word == stand.word
+    current = state.status == "True" and (dig(found, "status", "updatedReplicas") or 0) >= replicas
+    return current and (not stand.key.readers or word == stand.word)
 
 
 def _late(world: World, stand: Stand) -> bool:

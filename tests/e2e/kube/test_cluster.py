@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.e2e.kube.cli import NAME, Cli, Running
 from tests.e2e.kube.cluster import Cluster
 from tests.e2e.kube.conftest import Operator
+from tests.kube.bed import until
 
 
 def test_runs_a_job_on_both_workers(idle: Cluster) -> None:
@@ -177,7 +178,7 @@ def test_deployed_it_is_open_to_its_users(deploying: Running, npa: Cli) -> None:
     assert npa.good("exec", "login-0", "--", "sinfo", "-ho", "%n %c %t") == "small-0 4 idle\n"
     # four tasks on a node of four CPUs, whatever the machine has
     assert npa.good("ssh", "alice", "--", "srun", "-n4", "whoami").split() == ["alice"] * 4
-    assert "slurmd started" in npa.good("logs", "small-0", "--lines", "200")
+    until(lambda: "launch task" in npa.good("logs", "small-0"), "slurmd's log tells of them", 60)
 
 
 def test_ephemeral_workers_are_there_only_for_their_job(

@@ -191,7 +191,7 @@ class Process:
             self.broken.say(f"a busy worker was removed: {name}")
         self.api.delete(kind, name, deletion.uid, deletion.resource_version)
 
-    def _tell(self, action: SlurmAction) -> None:  # noqa: C901  # one case for each action
+    def _tell(self, action: SlurmAction) -> None:  # one case for each action
         match action:
             case Reconfigure():
                 self._reconfigure(action.digest)
@@ -209,14 +209,21 @@ class Process:
             case PowerUp():
                 self.slurm.power_up(action.node)
             case PowerDown():
-                if powerstate.may_return(self._one(action.node), action):
-                    self._drains(action.node)
-                    if action.booted:
-                        self.slurm.power_down_idle(action.node, action.reason)
-                        return
-                    if self.slurm.runs(action.node):
-                        self.broken.say(f"a job was ended: of {action.node}")
-                    self.slurm.power_down(action.node, action.reason)
+                self._power_down(action)
+
+    def _power_down(self, action: PowerDown) -> None:
+        seen = self._one(action.node)
+        if not isinstance(seen, Found):
+            raise SlurmError("slurmctld does not say how the node is", status=1)
+        how = powerstate.returns(seen.value, action)
+        if how:
+            self._drains(action.node)
+        if how == "power_down":
+            self.slurm.power_down_idle(action.node, action.reason)
+        elif how:
+            if self.slurm.runs(action.node):
+                self.broken.say(f"a job was ended: of {action.node}")
+            self.slurm.power_down(action.node, action.reason)
 
     def _drains(self, node: str) -> None:
         if node in self.slurm.drained_by:

@@ -193,6 +193,8 @@ class Slurmctld:
         node.user = node.user or "slurm"
         for job in self.jobs.values():
             if node.name in job.nodes:
+                for name in job.nodes:  # those that go on booting do so for nobody
+                    self.nodes[name].raised_for = 0
                 self._requeue(job)
 
     def _run(self, job: Job) -> None:

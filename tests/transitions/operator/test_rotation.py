@@ -15,7 +15,7 @@ from npa.reconcile import rotation, slurmcluster
 from npa.reconcile.decision import Decision
 from npa.reconcile.settings import Settings
 from npa.reconcile.world import World
-from npa.render.objects import dig, name_of
+from npa.render.objects import dig
 
 AUTH, JWT = rotation.of(CLUSTER)
 BAD = "bad"  # words of keys with which slurmctld does not come up begin so
@@ -50,11 +50,8 @@ class Keys(Whole):
 
         self.api.edit("SlurmCluster", CLUSTER, change)
 
-    def _run(self, kind: str, found: Any) -> None:
-        super()._run(kind, found)
-        if self.word().startswith(BAD):
-            now = {**(dig(self.api.get(kind, name_of(found)), "status") or {}), "readyReplicas": 0}
-            self.api.status(kind, name_of(found), now)
+    def come_up(self, pods: int) -> int:
+        return 0 if self.word().startswith(BAD) else pods
 
     def _watch(self) -> None:
         super()._watch()
@@ -96,13 +93,13 @@ def broken(seed: int, controllers: Mapping[str, Decide] = REAL, *, checks: bool 
 
 
 def test_no_two_daemons_ever_have_different_keys() -> None:
-    assert [each for seed in range(8) for each in broken(seed)] == []
+    assert [each for seed in range(2) for each in broken(seed)] == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(FIRST, FIRST + MANY // 10, BATCH // 10))
+@pytest.mark.parametrize("first", range(FIRST, FIRST + MANY // 20, BATCH // 20))
 def test_no_two_daemons_ever_have_different_keys_on_many_schedules(first: int) -> None:
-    assert [each for seed in range(first, first + BATCH // 10) for each in broken(seed)] == []
+    assert [each for seed in range(first, first + BATCH // 20) for each in broken(seed)] == []
 
 
 def writes_while_they_run(world: World, _: str, settings: Settings) -> Decision:
@@ -125,8 +122,14 @@ def keeps_the_old_key(world: World, _: str, settings: Settings) -> Decision:
     ("decide", "says"),
     [
         pytest.param(writes_while_they_run, "daemons have different keys", id="writes while they run"),
-        pytest.param(never_goes_back, "the auth key that does not work is still there", id="never goes back"),
-        pytest.param(keeps_the_old_key, "key is kept for good", id="keeps the old key"),
+        pytest.param(
+            *(never_goes_back, "the auth key that does not work is still there"),
+            id="never goes back",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            *(keeps_the_old_key, "key is kept for good"), id="keeps the old key", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_a_bug_in_a_rotation_is_seen(decide: Decide, says: str) -> None:

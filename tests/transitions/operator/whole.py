@@ -66,10 +66,15 @@ class Whole(Simulation):
         if digest != self.slurm.digest:
             self.operator.take(held, digest, started=True)
 
+    def come_up(self, pods: int) -> int:
+        """Return how many of a workload's pods get ready."""
+        return pods
+
     def _run(self, kind: str, found: Object) -> None:
         want = int(dig(found, "spec", "replicas") or 0)
         generation = dig(found, "metadata", "generation")
-        status = {"readyReplicas": want, "updatedReplicas": want, "observedGeneration": generation}
+        ready = self.come_up(want)
+        status = {"readyReplicas": ready, "updatedReplicas": want, "observedGeneration": generation}
         self.api.status(kind, name_of(found), status)
         if kind != "StatefulSet":
             return

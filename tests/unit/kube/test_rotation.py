@@ -13,7 +13,7 @@ from npa.reconcile import conditions, nodeset, rotation, slurmcluster
 from npa.reconcile.decision import Decision, KeyChange
 from npa.reconcile.world import World
 from npa.render.kube import names
-from npa.render.objects import dig, name_of
+from npa.render.objects import Object, dig, name_of
 
 AUTH, JWT = rotation.of("train")
 KEY = pytest.mark.parametrize("key", [AUTH, JWT], ids=["auth", "jwt"])
@@ -35,14 +35,15 @@ def bearing(world: World, key: rotation.Key, **said: str) -> World:
         ): text
         for name, text in said.items()
     }
-    secret = world.objects["Secret", key.secret]
-    secret = {**secret, "metadata": {**secret["metadata"], "annotations": marks}}
+    before = world.objects["Secret", key.secret]
+    secret: Object = {**before, "metadata": {**before["metadata"], "annotations": marks}}
     return replace(world, objects={**world.objects, ("Secret", key.secret): secret})
 
 
 def with_pod(world: World, component: names.Component = "login") -> World:
     name = f"train-{component}-0"
-    pod = {"kind": "Pod", "metadata": {"name": name, "labels": names.labels("train", component)}}
+    metadata = {"name": name, "labels": names.labels("train", component)}
+    pod: Object = {"kind": "Pod", "metadata": metadata}
     return replace(world, objects={**world.objects, ("Pod", name): pod})
 
 
@@ -97,7 +98,7 @@ def test_the_key_of_tokens_is_replaced_at_once_and_its_readers_restart(world: Wo
 
     assert [each[:2] for each in changes(wanted)] == [("replace", "train-rest-jwt-key")]
     assert decide(wanted).keys[0].cluster == ""
-    assert restarted == {"train-controller", "train-accounting"}
+    assert restarted == {"train-controller", "train-accounting", "train-slurm-exporter"}
     assert changes(written) == []  # not dropped before they have restarted
     assert [each[0] for each in changes(done(written, decide(written)))] == ["settle"]
 
@@ -130,6 +131,24 @@ def test_once_all_is_up_the_old_key_is_dropped(world: World) -> None:
     assert condition(down(started(world))) == "Starting"
     assert [each[0] for each in changes(started(world))] == ["settle"]
     assert condition(bearing(asked(world, AUTH), AUTH, word="w1")) == "Done"
+
+
+def test_what_is_said_of_pods_that_have_gone_is_no_proof(world: World) -> None:
+    objects = {
+        found: {**each, "spec": {**each["spec"], "replicas": 0}} if found[0] == "StatefulSet" else each
+        for found, each in world.objects.items()
+    }
+
+    assert changes(started(replace(world, objects=objects))) == []
+
+
+def test_an_exporter_that_does_not_come_is_no_reason_to_go_back(world: World) -> None:
+    key = ("Deployment", "train-slurm-exporter")
+    gone = {**world.objects[key], "status": {}}
+
+    assert [each[0] for each in changes(started(replace(world, objects={**world.objects, key: gone})))] == [
+        "settle"
+    ]
 
 
 def test_what_does_not_come_up_in_time_goes_back(world: World) -> None:

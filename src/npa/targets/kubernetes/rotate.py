@@ -10,6 +10,7 @@ from typing import Literal
 from npa.errors import NotFoundError, NpaError, UnknownError
 from npa.plan.model import Event, Plan, Step
 from npa.reconcile import rotation
+from npa.reconcile.nodeset_workers import LEAVING
 from npa.reconcile.rotation import Key
 from npa.render.kube.deployment import There
 from npa.render.objects import SECRET, SLURM_CLUSTER, Object, dig
@@ -20,6 +21,7 @@ from npa.tools.kube import Kube
 KeyName = Literal["auth", "jwt"]
 
 POLL = 2.0
+BACK = 180.0  # seconds in which workers take jobs again
 ENDS = 900.0  # seconds for readers to end, once no job runs
 _WHAT = {
     "auth": "by which daemons and clients know one another",
@@ -78,7 +80,7 @@ def ask(kube: Kube, name: str, namespace: str, key: Key, *, force: bool) -> str:
     return word
 
 
-def wait(kube: Kube, namespace: str, key: Key, word: str, told: Told) -> None:
+def wait(kube: Kube, name: str, namespace: str, key: Key, word: str, told: Told) -> None:
     """Wait until a cluster runs with a word's key; raises NpaError where it goes back to the old one."""
     told.begins("stop:readers")
     deadline = time.monotonic() + ENDS
@@ -98,7 +100,19 @@ def wait(kube: Kube, namespace: str, key: Key, word: str, told: Told) -> None:
             f"the cluster did not come up with a new {key.name} key: the old one is used",
             hint="see what does not start: kubectl get pods, and the conditions of the SlurmCluster",
         )
+    deadline = time.monotonic() + BACK
+    while time.monotonic() < deadline and not _back(kube, name, namespace):
+        time.sleep(POLL)  # those that do not come are told of by whoever looks at the cluster next
     told.ends("start:again")
+
+
+def _back(kube: Kube, name: str, namespace: str) -> bool:
+    """Say whether no worker bears the drain any more with which the operator had it leave."""
+    view, _ = reading.slurm_view(kube, name, namespace)
+    return view is not None and not any(
+        node.state.flags & {"DRAIN", "NOT_RESPONDING"} and node.reason.startswith(LEAVING["remove"])
+        for node in view.nodes
+    )
 
 
 class Told:

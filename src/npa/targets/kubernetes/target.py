@@ -115,7 +115,7 @@ class KubernetesTarget:
                 )
             kube, namespace, wanted = self._kube(name), self._known(name).namespace, rotate.of(name, key)
             word = rotate.ask(kube, name, namespace, wanted, force=bool(now.killed_jobs))
-            rotate.wait(kube, namespace, wanted, word, rotate.Told(agreed, heard))
+            rotate.wait(kube, name, namespace, wanted, word, rotate.Told(agreed, heard))
 
     def inspect(self, name: str) -> Observation:
         """Read what is there now."""
