@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,6 +27,12 @@ def told(step: Step, heard: Listener) -> Iterator[None]:
     heard(Event("started", step.key, label))
     yield
     heard(Event("done", step.key, label, seconds=time.monotonic() - started))
+
+
+def told_of(plan: Plan, key: str, heard: Listener) -> AbstractContextManager[None]:
+    """Tell likewise of a step of the plan; of one that is not in it, nothing."""
+    step = next((each for each in plan.steps if each.key == key), None)
+    return told(step, heard) if step else contextlib.nullcontext()
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,3 +226,10 @@ def test_images_have_to_be_named_once() -> None:
     assert options.place(KubeOptions(service="NodePort"), PLACE) == replace(PLACE, service="NodePort")
     named = KubeOptions(namespace="lab", slurm_image="s:1", jail_image="j:1", jail_path="/srv")
     assert options.place(named, None) == Place("lab", "s:1", "j:1", jail_path="/srv")
+
+
+def test_a_node_set_of_another_cluster_is_not_taken() -> None:
+    with pytest.raises(OwnershipError, match=r"pools' names: cpu \(of other\)") as refused:
+        deployment.plan(_cluster(), PLACE, There(True, others={"cpu": "other", "elsewhere": "other"}))
+
+    assert "--namespace" in refused.value.hint

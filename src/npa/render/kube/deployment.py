@@ -41,6 +41,7 @@ class There:
     users: frozenset[str] | None = None  # accounts in the jail
     slurm: SlurmView | None = None
     slurm_problem: str = ""
+    others: Mapping[str, str] = field(default_factory=dict)  # NodeSets of other clusters, and whose they are
 
     def find(self, kind: str, name: str) -> Object | None:
         """Return an object."""
@@ -61,6 +62,7 @@ def plan(cluster: Cluster, place: Place, there: There) -> Plan:
     changes = diff.diff(before, cluster)
     _refuse(changes, cluster.name)
     _refuse_smaller(cluster, place)
+    _refuse_others(cluster, place, there)
     wanted = [differs.stamp(each) for each in asked.render(cluster, place)]
     written = [each for each in wanted if differs.differs(each, _found(there, each))]
     leaving = _leaving(before, cluster, there)
@@ -127,6 +129,20 @@ def _refuse_smaller(cluster: Cluster, place: Place) -> None:
         raise RefusedError(
             f"pool {', '.join(gpus)} has GPUs, which no smaller worker has",
             hint="leave --worker-cpu and --worker-memory away, or the pool out of the spec",
+        )
+
+
+def _refuse_others(cluster: Cluster, place: Place, there: There) -> None:
+    """Take no NodeSet from another cluster: a NodeSet has the name of its pool, and a namespace one of it."""
+    taken = [
+        f"{pool.name} (of {there.others[pool.name]})" for pool in cluster.pools if pool.name in there.others
+    ]
+    if taken:
+        raise OwnershipError(
+            f"namespace {place.namespace} has NodeSets of these pools' names: {', '.join(taken)}",
+            expected=f"NodeSets of cluster {cluster.name}",
+            found="those of another cluster",
+            hint="give the pools other names, or the cluster a namespace of its own with `--namespace`",
         )
 
 

@@ -113,6 +113,7 @@ class Deployment:
             if told != last:
                 self._note(step, told[:300])
                 last = told
+            self._heard(Event("progress", step.key, told[:300]))  # whoever listens may end it here
             if time.monotonic() > deadline:
                 hint = f"npa soperator status {self._cluster.name}"
                 raise NpaError(f"not ready after {READY:g} s: {told}", hint=hint)

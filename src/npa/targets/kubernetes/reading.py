@@ -39,18 +39,20 @@ ASK = 20.0  # seconds for one command of Slurm
 def there(kube: Kube, name: str, namespace: str, operator: Sequence[str], *, users: bool) -> There:
     """Return what is there of a cluster."""
     objects: dict[tuple[str, str], Object] = {}
+    others: dict[str, str] = {}
     space = known(kube.get(NAMESPACE, namespace))
     if space is not None:
         cluster = known(kube.get(SLURM_CLUSTER, name, namespace))
         sets = known(kube.list(NODE_SET, namespace)) or ()
         claim = known(kube.get(CLAIM, asked.claim_name(name), namespace))
         mine = [each for each in sets if dig(each, "spec", "clusterName") == name]
+        others = {name_of(each): str(dig(each, "spec", "clusterName")) for each in sets if each not in mine}
         for kind, found in ((SLURM_CLUSTER, cluster), (CLAIM, claim), *((NODE_SET, each) for each in mine)):
             if found is not None:
                 objects[kind.kind, name_of(found)] = found
     view, problem = slurm_view(kube, name, namespace) if objects else (None, "there is no cluster yet")
     accounts = _accounts(kube, name, namespace) if users and objects else None
-    return There(space is not None, tuple(operator), objects, accounts, view, problem)
+    return There(space is not None, tuple(operator), objects, accounts, view, problem, others)
 
 
 def whole(kube: Kube, name: str, namespace: str) -> There:

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from typing import Literal
 
 from npa.errors import NotFoundError, NpaError, UnknownError
-from npa.plan.model import Event, Plan, Step
+from npa.plan.model import Plan, Step
 from npa.reconcile import rotation
 from npa.reconcile.nodeset_workers import LEAVING
 from npa.reconcile.rotation import Key
 from npa.render.kube.deployment import There
 from npa.render.objects import SECRET, SLURM_CLUSTER, Object, dig
-from npa.targets.base import Listener
+from npa.targets.base import Listener, told_of
 from npa.targets.kubernetes import reading
 from npa.tools.kube import Kube
 
@@ -80,16 +80,23 @@ def ask(kube: Kube, name: str, namespace: str, key: Key, *, force: bool) -> str:
     return word
 
 
-def wait(kube: Kube, name: str, namespace: str, key: Key, word: str, told: Told) -> None:
+def wait(kube: Kube, name: str, namespace: str, key: Key, word: str, agreed: Plan, heard: Listener) -> None:
     """Wait until a cluster runs with a word's key; raises NpaError where it goes back to the old one."""
-    told.begins("stop:readers")
-    deadline = time.monotonic() + ENDS
-    while _said(secret := _secret(kube, namespace, key), rotation.WORD) != word:
-        _in_time(deadline, "the readers of the old key have not ended")
-        time.sleep(POLL)
-    for step in ("stop:readers", "write:key"):
-        told.ends(step)
-    told.begins("start:again")
+    with told_of(agreed, "stop:readers", heard):
+        deadline = time.monotonic() + ENDS
+        while _said(secret := _secret(kube, namespace, key), rotation.WORD) != word:
+            _in_time(deadline, "the readers of the old key have not ended")
+            time.sleep(POLL)
+    with told_of(agreed, "write:key", heard):
+        pass  # the operator has, in the moment in which no reader was left
+    with told_of(agreed, "start:again", heard):
+        _comes_up(kube, namespace, key, word, secret)
+        deadline = time.monotonic() + BACK
+        while time.monotonic() < deadline and not _back(kube, name, namespace):
+            time.sleep(POLL)  # those that do not come are told of by whoever looks at the cluster next
+
+
+def _comes_up(kube: Kube, namespace: str, key: Key, word: str, secret: Object) -> None:
     deadline = time.monotonic() + rotation.COMES_UP + ENDS
     while _said(secret, rotation.BEFORE) is not None:
         _in_time(deadline, "the cluster is not seen to run with the new key")
@@ -100,10 +107,6 @@ def wait(kube: Kube, name: str, namespace: str, key: Key, word: str, told: Told)
             f"the cluster did not come up with a new {key.name} key: the old one is used",
             hint="see what does not start: kubectl get pods, and the conditions of the SlurmCluster",
         )
-    deadline = time.monotonic() + BACK
-    while time.monotonic() < deadline and not _back(kube, name, namespace):
-        time.sleep(POLL)  # those that do not come are told of by whoever looks at the cluster next
-    told.ends("start:again")
 
 
 def _back(kube: Kube, name: str, namespace: str) -> bool:
@@ -113,28 +116,6 @@ def _back(kube: Kube, name: str, namespace: str) -> bool:
         node.state.flags & {"DRAIN", "NOT_RESPONDING"} and node.reason.startswith(LEAVING["remove"])
         for node in view.nodes
     )
-
-
-class Told:
-    """Tells the steps of a plan as they begin and end."""
-
-    def __init__(self, agreed: Plan, heard: Listener) -> None:
-        self._steps, self._heard = {step.key: step for step in agreed.steps}, heard
-        self._started = time.monotonic()
-
-    def begins(self, key: str) -> None:
-        """Say that a step begins."""
-        self._started = time.monotonic()
-        self._say("started", key)
-
-    def ends(self, key: str) -> None:
-        """Say that it is done."""
-        self._say("done", key, time.monotonic() - self._started)
-
-    def _say(self, kind: Literal["started", "done"], key: str, seconds: float = 0.0) -> None:
-        step = self._steps.get(key)
-        if step is not None:
-            self._heard(Event(kind, key, f"{step.verb} {step.subject}", seconds=seconds))
 
 
 def _in_time(deadline: float, what: str) -> None:

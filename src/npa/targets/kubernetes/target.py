@@ -12,6 +12,7 @@ from npa.cluster.facts import Facts
 from npa.cluster.model import Cluster
 from npa.errors import NotFoundError, OwnershipError, RefusedError
 from npa.health.observation import Observation
+from npa.plan import guard
 from npa.plan.model import Plan, Step
 from npa.render.kube import asked, deployment, installation
 from npa.render.kube.asked import Place
@@ -55,17 +56,20 @@ class KubernetesTarget:
         return self._plan(cluster)[0]
 
     def apply(self, cluster: Cluster, plan: Plan, options: Options, heard: Listener) -> None:  # noqa: ARG002
-        """Do exactly the steps of the plan; raises RefusedError when the world has moved on since."""
+        """Do exactly the steps of the plan, but for what has come up by itself.
+
+        Raises RefusedError when the world has moved on since.
+        """
         with self._locked(cluster.name):
             now, place, operator = self._plan(cluster)
-            if now != plan:
+            if not guard.still_agreed(now, plan):
                 raise RefusedError(
                     f"the world has moved on since this plan for {cluster.name} was made",
                     hint="plan again, and look at what changed",
                 )
             kube = self._kube(cluster.name)
             records.save(self._state, self._record(cluster, place, kube))
-            apply.Deployment(kube, cluster, place, operator, OPERATOR, heard).run(plan)
+            apply.Deployment(kube, cluster, place, operator, OPERATOR, heard).run(now)
 
     def plan_destroy(self, name: str, options: Options) -> Plan:
         """Return the steps that leave nothing of a cluster; raises NotFoundError where there is none."""
@@ -115,7 +119,7 @@ class KubernetesTarget:
                 )
             kube, namespace, wanted = self._kube(name), self._known(name).namespace, rotate.of(name, key)
             word = rotate.ask(kube, name, namespace, wanted, force=bool(now.killed_jobs))
-            rotate.wait(kube, name, namespace, wanted, word, rotate.Told(agreed, heard))
+            rotate.wait(kube, name, namespace, wanted, word, agreed, heard)
 
     def inspect(self, name: str) -> Observation:
         """Read what is there now."""

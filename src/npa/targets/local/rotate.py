@@ -7,10 +7,8 @@ daemon that runs has the same key, and `deploy` brings back the rest.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -20,7 +18,7 @@ from npa.plan.model import Plan, Step
 from npa.render.local.layout import Layout
 from npa.render.local.nodes import SLURM_UID
 from npa.render.local.world import Running, World
-from npa.targets.base import Listener, told
+from npa.targets.base import Listener, told_of
 from npa.targets.local import stop
 from npa.tools import disk
 
@@ -113,13 +111,7 @@ def put(key: Key, layout: Layout, content: bytes) -> None:
 def end_and_write(key: Key, layout: Layout, world: World, agreed: Plan, heard: Listener) -> bytes:
     """End the readers and replace the key; returns the old one."""
     stopping = "stop:readers" if key.readers else "stop:lab"
-    with saying(agreed, stopping, heard):
+    with told_of(agreed, stopping, heard):
         end_readers(key, world)
-    with saying(agreed, "write:key", heard):
+    with told_of(agreed, "write:key", heard):
         return write(key, layout)
-
-
-def saying(agreed: Plan, key: str, heard: Listener) -> AbstractContextManager[None]:
-    """Tell of a step of the plan; of one that turned out to be needless, nothing."""
-    step = next((each for each in agreed.steps if each.key == key), None)
-    return told(step, heard) if step else contextlib.nullcontext()

@@ -22,7 +22,7 @@ from npa.render.local.world import Record, World
 from npa.slurm.runtime import Runtime
 from npa.spec.model import SoperatorSpec
 from npa.targets import history, login_keys
-from npa.targets.base import Listener, Options, Summary
+from npa.targets.base import Listener, Options, Summary, told_of
 from npa.targets.local import access, destroy, gather, inspect, preflight, rotate
 from npa.targets.local import record as records
 from npa.targets.local.apply import Deployment
@@ -125,7 +125,7 @@ class LocalTarget:
             before = rotate.end_and_write(key, layout, world, agreed, heard)
         if not world.lab:
             return
-        with rotate.saying(agreed, "start:again", heard):
+        with told_of(agreed, "start:again", heard):
             try:
                 self.repair(name, lambda plan: plan, heard)
             except NpaError:
