@@ -1,32 +1,47 @@
-"""What the launcher starts is there, by name, when it says so."""
+"""What children of the launcher report, in whatever order it arrives."""
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+import itertools
+import os
 
 import pytest
 
 from npa.tools import fork
+from npa.tools.fork import Child, LaunchError, Pids
+
+# the launcher ends at once and closes no pipe before
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
-@contextmanager
-def shell(script: str) -> Iterator[int]:
-    with subprocess.Popen(["bash", "-c", script]) as process:
-        yield process.pid
-        process.kill()
+def child(*reports: dict[str, object]) -> Child:
+    read, write = os.pipe()
+    for each in reports:
+        fork.say(write, **each)
+    os.close(write)
+    return Child(read)
 
 
-def test_settle_waits_until_a_process_bears_its_title() -> None:
-    with shell("sleep 0.2; exec -a npa-node:cpu-0:x sleep 60") as pid:
-        fork.settle(pid, "npa-node:cpu-0:x")
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            shown = file.read()
+@pytest.mark.parametrize(
+    "order",
+    [
+        order
+        for order in itertools.permutations(({"outer": 12}, {"in_lab": 3}, {"ready": True}))
+        if order.index({"outer": 12}) < order.index({"ready": True})  # both are the first process's
+    ],
+)
+def test_both_numbers_are_heard_and_nothing_is_lost(order: tuple[dict[str, object], ...]) -> None:
+    heard = child(*order)
 
-    assert shown.startswith(b"npa-node:cpu-0:x\0")
+    assert heard.pids() == Pids(12, 3)
+    assert heard.hear() == {"ready": True}
 
 
-def test_settle_says_when_it_ends_instead() -> None:
-    with shell("sleep 60") as pid, pytest.raises(fork.LaunchError, match="ended while it started"):
-        fork.settle(pid, "npa-node:cpu-0:x", seconds=0.3)
+def test_an_error_is_raised_whenever_it_comes() -> None:
+    with pytest.raises(LaunchError, match="no room"):
+        child({"outer": 12}, {"error": "no room"}, {"in_lab": 3}).pids()
+
+
+def test_an_early_end_is_one() -> None:
+    with pytest.raises(LaunchError, match="ended before it was set up"):
+        child({"in_lab": 3}).pids()

@@ -30,9 +30,27 @@ class Child:
 
     def __init__(self, report: int) -> None:
         self._report = os.fdopen(report, encoding="utf-8")
+        self._kept: list[dict[str, Any]] = []
 
     def hear(self) -> dict[str, Any]:
         """Return the next report; raises LaunchError when it is an error or none comes."""
+        return self._kept.pop(0) if self._kept else self._read()
+
+    def pids(self) -> Pids:
+        """Return the two numbers of the first process; it and its parent report in any order.
+
+        The parent may come so late that the first process has said more by then: that is kept.
+        """
+        said: dict[str, Any] = {}
+        while not {"outer", "in_lab"} <= said.keys():
+            report = self._read()
+            if {"outer", "in_lab"} & report.keys():
+                said |= report
+            else:
+                self._kept.append(report)
+        return Pids(said["outer"], said["in_lab"])
+
+    def _read(self) -> dict[str, Any]:
         line = self._report.readline()
         if not line:
             raise LaunchError("ended before it was set up")
@@ -40,11 +58,6 @@ class Child:
         if "error" in said:
             raise LaunchError(said["error"])
         return said
-
-    def pids(self) -> Pids:
-        """Return the two numbers of the first process; it and its parent report in either order."""
-        said = {**self.hear(), **self.hear()}
-        return Pids(said["outer"], said["in_lab"])
 
 
 def grandchild(namespaces: int, groups: list[str]) -> tuple[Child | None, int]:

@@ -94,6 +94,7 @@ def test_it_shows_what_slurm_says(cluster: Cluster) -> None:
         lambda: _figures(cluster)["slurm_node_gpu_seconds_total"].get(("gpu-0", "MIXED"), 0.0) > seconds,
         "the time of the GPUs goes on",
     )
+    cluster.cancel(job)
 
 
 def test_accounting_is_asked_about_jobs(cluster: Cluster) -> None:
