@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import itertools
 import os
+from contextlib import closing
 
 import pytest
 
 from npa.tools import fork
 from npa.tools.fork import Child, LaunchError, Pids
-
-# the launcher ends at once and closes no pipe before
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
 def child(*reports: dict[str, object]) -> Child:
@@ -31,17 +29,19 @@ def child(*reports: dict[str, object]) -> Child:
     ],
 )
 def test_both_numbers_are_heard_and_nothing_is_lost(order: tuple[dict[str, object], ...]) -> None:
-    heard = child(*order)
-
-    assert heard.pids() == Pids(12, 3)
-    assert heard.hear() == {"ready": True}
+    with closing(child(*order)) as heard:
+        assert heard.pids() == Pids(12, 3)
+        assert heard.hear() == {"ready": True}
 
 
 def test_an_error_is_raised_whenever_it_comes() -> None:
-    with pytest.raises(LaunchError, match="no room"):
-        child({"outer": 12}, {"error": "no room"}, {"in_lab": 3}).pids()
+    with (
+        closing(child({"outer": 12}, {"error": "no room"}, {"in_lab": 3})) as heard,
+        pytest.raises(LaunchError, match="no room"),
+    ):
+        heard.pids()
 
 
 def test_an_early_end_is_one() -> None:
-    with pytest.raises(LaunchError, match="ended before it was set up"):
-        child({"in_lab": 3}).pids()
+    with closing(child({"in_lab": 3})) as heard, pytest.raises(LaunchError, match="before it was set up"):
+        heard.pids()

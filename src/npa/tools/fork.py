@@ -32,6 +32,10 @@ class Child:
         self._report = os.fdopen(report, encoding="utf-8")
         self._kept: list[dict[str, Any]] = []
 
+    def close(self) -> None:
+        """Hear no more of it."""
+        self._report.close()
+
     def hear(self) -> dict[str, Any]:
         """Return the next report; raises LaunchError when it is an error or none comes."""
         return self._kept.pop(0) if self._kept else self._read()
