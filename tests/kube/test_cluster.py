@@ -84,6 +84,7 @@ async def converge(bed: Bed, case: str, namespace: str) -> None:
 
 @pytest.mark.parametrize("case", ["minimal", "full"])
 def test_a_cluster_comes_to_rest(controlled: Bed, case: str) -> None:
+    """C62: what is there already is never written again."""
     operating.define(controlled)
 
     operating.run(converge(controlled, case, f"rest-{case}"))

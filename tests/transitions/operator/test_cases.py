@@ -107,6 +107,7 @@ def test_a_node_that_a_person_gives_back_right_before_it_goes_stays(
 
 
 def test_a_smaller_set_waits_for_the_jobs_of_those_that_leave() -> None:
+    """C59: from the top, and a busy one last."""
     simulation = settled(8)
     use(simulation, "cpu-6", lasts=300.0)
     ask(simulation, replicas=5)
@@ -161,6 +162,7 @@ def test_a_rollout_replaces_within_its_budget_and_gives_every_worker_back() -> N
 
 
 def test_a_node_that_slurm_marked_down_while_its_pod_was_replaced_is_given_back() -> None:
+    """C52: our own drain ends once the replacement is ready."""
     simulation = settled(1)
     node = simulation.slurm.nodes["cpu-0"]
     node.flags |= {"DRAIN", "NOT_RESPONDING"}

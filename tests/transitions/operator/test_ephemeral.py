@@ -169,6 +169,7 @@ def test_a_job_of_which_one_worker_fails_to_start_keeps_none_and_tries_again() -
 
 
 def test_workers_that_did_not_register_in_time_go_back_to_their_pool() -> None:
+    """C55, C57: Slurm and Kubernetes agree that they are off."""
     simulation = elastic(1)
     simulation.slurm.submit(1, lasts=20.0)
     simulation.wait(0.1)
@@ -182,6 +183,7 @@ def test_workers_that_did_not_register_in_time_go_back_to_their_pool() -> None:
 
 
 def test_a_set_that_becomes_ephemeral_keeps_its_workers() -> None:
+    """C59: whoever runs goes on."""
     simulation = settled(4)
     simulation.slurm.submit(4, lasts=60.0)
     simulation.wait(0.1)
@@ -205,6 +207,7 @@ def test_a_set_that_becomes_ephemeral_keeps_its_workers() -> None:
 
 
 def test_without_an_answer_nobody_is_switched_off() -> None:
+    """C58: what is not known is not off."""
     simulation = elastic(3, initial=3)
     simulation.slurm.up = False
     for _ in range(60):

@@ -93,6 +93,7 @@ def broken(seed: int, controllers: Mapping[str, Decide] = REAL, *, checks: bool 
 
 
 def test_no_two_daemons_ever_have_different_keys() -> None:
+    """C61: on some schedules."""
     assert [each for seed in range(2) for each in broken(seed)] == []
 
 

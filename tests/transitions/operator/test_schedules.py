@@ -29,6 +29,7 @@ def broken(seed: int) -> list[str]:
 
 
 def test_every_property_holds_on_some_schedules() -> None:
+    """C52, C58, C62: crashes between any two writes, stale and refused ones, answers that are unknown."""
     assert [each for seed in range(FAST) for each in broken(seed)] == []
 
 

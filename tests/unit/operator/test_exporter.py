@@ -208,6 +208,7 @@ async def answered(token: slurmrest.Token, deadline: float = 5.0) -> bytes:
 
 
 def test_a_token_is_made_by_the_key_that_is_there_now(tmp_path: Path) -> None:
+    """C44: none is kept, so none has to be renewed in time."""
     key = tmp_path / "rest_jwt.key"
     token = slurmrest.signed(key, "root")
     key.write_bytes(b"another key that was there before")
@@ -217,6 +218,7 @@ def test_a_token_is_made_by_the_key_that_is_there_now(tmp_path: Path) -> None:
 
 
 def test_a_refusal_says_why() -> None:
+    """C44: it is told, and asked again at the next look and no sooner."""
     with pytest.raises(UnknownError, match="status 401: Authentication failure"):
         asyncio.run(answered(slurmrest.given("SLURM_JWT=a.b.c\n")))
 
