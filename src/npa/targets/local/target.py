@@ -64,6 +64,8 @@ class LocalTarget:
 
         Raises RefusedError when the world has moved on since.
         """
+        if not (plan.steps or plan.changes):
+            return  # exactly nothing is asked for
         with self._locked(cluster.name, AGENT_PATIENCE):
             now, wanted, world, image = self._plan(cluster, options)
             now = without_power(now)
