@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from bench import machine, report
+from bench import machine, node, report
 from bench.failover import percentile
 from bench.kubelet import place
 from bench.operator_process import Process, running, up
@@ -218,6 +218,9 @@ def main() -> None:
             rows += map(say, asyncio.run(scale(bed, work, size)))
             if not sys.argv[1:]:
                 PAGE.write_text(page(rows))  # the larger ones take long: what is known is kept
+    if not sys.argv[1:]:
+        rows += map(say, node.rows())
+        PAGE.write_text(page(rows))
 
 
 def page(rows: list[Row]) -> str:
