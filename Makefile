@@ -30,8 +30,8 @@ demo-down: setup ## remove the cluster of `make demo`
 test: setup ## the whole suite, with clusters on this machine
 	$(AS_ROOT) pytest -n 3 --dist loadscope --no-loadscope-reorder
 
-test-fast: setup ## what needs no clusters, Terraform or API server: under a minute
-	$(BIN)/pytest -m "not e2e and not slow"
+test-fast: setup ## what needs no clusters, Terraform or API server
+	$(BIN)/pytest -n 2 -m "not e2e and not slow"
 
 check: setup imports ## lint, format, types and layers
 	$(BIN)/ruff check $(SRC)
