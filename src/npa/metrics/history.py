@@ -98,7 +98,7 @@ def _fails(before: Mapping[Labels, float], last: Look | None, look: Look) -> Map
     for name, node in look.nodes.items():
         old = last.nodes.get(name) if last is not None else None
         if old is not None and _lost(node) and not _lost(old):
-            key = (name, *figures.state(node), node.reason)
+            key = (name, *figures.state(node), figures.reason(node))
             counted[key] = counted.get(key, 0.0) + 1
     return counted
 

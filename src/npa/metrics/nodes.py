@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from npa.metrics import family
 from npa.metrics.family import Family, Labels
 from npa.metrics.seen import Node
+from npa.slurm import reasons
 
 MIB = 1024 * 1024
 _LONGEST = 50  # characters of a reservation's name
@@ -94,9 +95,14 @@ def _info(node: Node) -> Labels:
         _said(unavailable(node)),
         node.reservation[:_LONGEST],
         node.address,
-        node.reason,
+        reason(node),
         node.comment,
     )
+
+
+def reason(node: Node) -> str:
+    """Return what kind of reason a node has: its words are somebody's, and would be a series each."""
+    return reasons.parse(node.reason, node.reason_user).label if node.reason else ""
 
 
 def _said(so: bool) -> str:

@@ -31,6 +31,7 @@ class Node:
     gpus: int = 0
     partitions: tuple[str, ...] = ()
     reason: str = ""
+    reason_user: str = ""
     reason_at: datetime | None = None
     reservation: str = ""
     comment: str = ""
@@ -109,24 +110,25 @@ def diagnosis(document: object) -> Diagnosis:
 
 
 def _calls(row: Mapping[str, Any]) -> Calls:
-    return Calls(wire.count(row.get("count")), wire.count(row.get("total_time")) * _MICRO)
+    return Calls(wire.count(row["count"]), wire.count(row["total_time"]) * _MICRO)
 
 
 def _node(row: Mapping[str, Any]) -> Node:
-    cpus, free = wire.count(row.get("cpus")), wire.number(row.get("free_mem"))
+    cpus, free = wire.count(row["cpus"]), wire.number(row.get("free_mem"))
     return Node(
         name=_required(row, "name"),
         state=NodeState.parse(row),
         cpus=cpus,
-        alloc_cpus=wire.count(row.get("alloc_cpus")),
+        alloc_cpus=wire.count(row["alloc_cpus"]),
         effective_cpus=wire.count(row.get("effective_cpus")) or cpus,
-        memory=wire.count(row.get("real_memory")),
-        alloc_memory=wire.count(row.get("alloc_memory")),
+        memory=wire.count(row["real_memory"]),
+        alloc_memory=wire.count(row["alloc_memory"]),
         free_memory=free if isinstance(free, int) else None,
         reserved_memory=wire.count(row.get("specialized_memory")),
         gpus=quantity.gpus(quantity.parse_gres(wire.text(row.get("gres")))),
         partitions=wire.words(row.get("partitions")),
         reason=wire.name(row.get("reason")),
+        reason_user=wire.text(row.get("reason_set_by_user")),
         reason_at=wire.moment(row.get("reason_changed_at")),
         reservation=wire.name(row.get("reservation")),
         comment=wire.name(row.get("comment")),

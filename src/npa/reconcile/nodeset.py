@@ -46,7 +46,7 @@ def names_of(world: World) -> tuple[str, ...]:
 
 def decide(world: World, name: str, settings: Settings) -> Decision:
     """Return the next move for a NodeSet, or for what is left of one."""
-    if world.cluster is None or _READ & set(world.unread):
+    if world.cluster is None or _READ & set(world.unread) or rotation.unknown(world):
         return Decision(again_in=settings.poll)
     found = next((each for each in world.nodesets if name_of(each) == name), None)
     if found is None:

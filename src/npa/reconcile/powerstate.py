@@ -93,7 +93,7 @@ def decide(world: World, name: str, settings: Settings) -> Decision:
         return Decision()
     if world.cluster is None or maintenance.leaving(world.cluster, nodeset) or rotation.leaving(world):
         return Decision()  # none of its workers starts, whatever Slurm waits for
-    if "Pod" in world.unread:
+    if "Pod" in world.unread or rotation.unknown(world):
         return Decision(again_in=settings.poll)
     slurm = removable.answer(world.slurm, world.now, settings)
     before = frozenset(dig(found, "spec", "activeNodes") or ())

@@ -87,6 +87,15 @@ class Stand:
         return BEFORE in _annotations(self.secret)
 
 
+def unknown(world: World) -> bool:
+    """Say whether nobody can tell how far a new key is: one was asked for, and Secrets could not be read.
+
+    What reads a key must neither start nor restart then.
+    """
+    said = _annotations(world.cluster or {})
+    return SECRET.kind in world.unread and any(key.asked in said for key in of(name_of(world.cluster or {})))
+
+
 def stands(world: World) -> tuple[Stand, ...]:
     """Return how far each key is that is there; a Secret that could not be read stays as it is."""
     if world.cluster is None or SECRET.kind in world.unread:

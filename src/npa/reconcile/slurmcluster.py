@@ -32,9 +32,10 @@ from npa.render.kube import differs, keys, mariadb
 from npa.render.kube import jail as jail_job
 from npa.render.kube import volumes as shared
 from npa.render.kube.context import Context
-from npa.render.objects import CLAIM, SECRET, Object, dig, name_of
+from npa.render.objects import CLAIM, DEPLOYMENT, SECRET, STATEFUL_SET, Object, dig, name_of
 
 _CGROUP = "v2"  # unless the operator was told of another: then that is what all nodes have
+_READ_KEYS = (STATEFUL_SET.kind, DEPLOYMENT.kind)
 _LOOK = 30.0  # seconds between two looks at what is not watched
 
 
@@ -87,7 +88,8 @@ class _Pass:
     def _decision(self, configured: Configured, filled: Jail, parts: Parts) -> Decision:
         world = self.world
         wanted = [*([configured.config_map] if configured.config_map else []), *parts.wanted]
-        readable = [each for each in wanted if each["kind"] not in world.unread]
+        stays = {*world.unread, *(_READ_KEYS if rotation.unknown(world) else ())}
+        readable = [each for each in wanted if each["kind"] not in stays]
         status, notices = slurmcluster_status.decide(world, self.context, configured, filled, parts)
         waits = [] if filled.again_in is None else [filled.again_in]
         if configured.waits or parts.waits or (status or {}).get("phase", "Available") != "Available":

@@ -111,6 +111,25 @@ def test_what_cannot_be_read_stays_as_it_is(world: World, key: rotation.Key) -> 
     assert changes(asked(replace(world, unread=("Pod",)), AUTH)) == []
 
 
+def test_while_nobody_can_tell_how_far_a_key_is_nothing_starts_nor_restarts(world: World) -> None:
+    after = bearing(asked(world, JWT), JWT, word="w1")
+    settled_after = done(after, decide(after))
+    ending = down(asked(world, AUTH))
+
+    for each in (settled_after, ending):
+        unread = replace(each, unread=("Secret",))
+        assert [(each["kind"], name_of(each)) for each in decide(unread).apply] == []
+        assert nodeset.decide(unread, "gpu", SETTINGS).create == ()
+    # of a cluster of which no key was ever asked for, Secrets tell nothing that matters here
+    assert decide(replace(without_login(world), unread=("Secret",))).apply != ()
+
+
+def without_login(world: World) -> World:
+    return replace(
+        world, objects={key: each for key, each in world.objects.items() if key[1] != "train-login"}
+    )
+
+
 def started(world: World, key: rotation.Key = AUTH, **said: str) -> World:
     """Return the world in which a new key has been written."""
     marks: dict[str, Any] = {"word": "w1", "before": "w0", "written": conditions.moment(NOW), **said}

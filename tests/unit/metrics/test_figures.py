@@ -81,11 +81,30 @@ def test_an_older_answer_does_not_replace_a_newer_one() -> None:
     assert snapshot.with_nodes(known, old, NOW - 5) is known
 
 
+SIZES = {"cpus": 8, "alloc_cpus": 2, "real_memory": 1024, "alloc_memory": 512}
+
+
 def test_a_memory_that_no_slurmd_told_is_no_zero() -> None:
-    (found,) = seen.nodes({"nodes": [{"name": "n", "state": ["IDLE"], "free_mem": {"set": False}}]})
+    row = {"name": "n", "state": ["IDLE"], **SIZES, "free_mem": {"set": False}}
+    (found,) = seen.nodes({"nodes": [row]})
     shown = {each.name: each.samples for each in nodes.families([found])}
 
     assert shown["slurm_node_memory_free_bytes"] == ()
+
+
+@pytest.mark.parametrize("lacks", sorted(SIZES))
+def test_a_size_that_is_not_told_is_no_zero(lacks: str) -> None:
+    row = {"name": "n", "state": ["IDLE"], **{key: value for key, value in SIZES.items() if key != lacks}}
+    found = seen.nodes({"nodes": [row]})
+
+    assert (tuple(found), len(found.problems)) == ((), 1)
+
+
+@pytest.mark.parametrize(
+    ("reason", "label"), [("", ""), ("bad gpu 3 of 17", "person"), ("npa: scale in: 12 jobs", "npa")]
+)
+def test_c49_no_word_that_somebody_typed_is_a_label(reason: str, label: str) -> None:
+    assert nodes.reason(Node("n", NodeState.parse("IDLE+DRAIN"), reason=reason)) == label
 
 
 def test_an_error_is_no_answer() -> None:

@@ -55,7 +55,9 @@ def test_a_node_fails_once_however_long_it_is_down() -> None:
     down = node("DOWN", reason="Not responding")
     found = after((0, node("IDLE")), (30, down), (60, down), (90, node("IDLE")), (120, down))
 
-    assert family(found, "slurm_node_fails").samples == ((("gpu-0", "DOWN", *IDLE, "Not responding"), 2.0),)
+    assert family(found, "slurm_node_fails").samples == (
+        (("gpu-0", "DOWN", *IDLE, "slurm:not_responding"), 2.0),
+    )
 
 
 def test_a_node_that_was_down_from_the_first_look_on_failed_before() -> None:

@@ -22,7 +22,8 @@ from npa.operator.exporter.questions import Options, question
 from npa.tools import slurmrest
 from npa.tools.slurmrest import Slurmrest
 
-NODES = {"nodes": [{"name": "gpu-0", "state": ["IDLE"], "cpus": 8}]}
+SIZES = {"cpus": 8, "alloc_cpus": 0, "real_memory": 1024, "alloc_memory": 0}
+NODES = {"nodes": [{"name": "gpu-0", "state": ["IDLE"], **SIZES}]}
 ANSWERS: dict[str, Any] = {"nodes": NODES, "jobs": {"jobs": []}, "diag": {"statistics": {}}}
 
 
@@ -107,7 +108,7 @@ def test_without_an_answer_there_is_no_figure(answer: Any) -> None:
 
 def test_a_row_that_cannot_be_read_leaves_the_others() -> None:
     async def main() -> dict[str, float]:
-        rows = [*NODES["nodes"], {"name": "gpu-1", "state": ["IDLE"], "cpus": "many"}]
+        rows = [*NODES["nodes"], {"name": "gpu-1", "state": ["IDLE"], **SIZES, "cpus": "many"}]
         exporter = Exporter(Rest(nodes={"nodes": rows}), Options())
         await asked(exporter)
         return figures(await exporter.text())
