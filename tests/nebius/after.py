@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from npa.errors import KubeError, NpaError, ProviderNotFoundError
 from npa.render.objects import CRD, POD, Kind, Object, name_of
-from npa.slurm.lookup import Absent, Found, Lookup
+from npa.slurm.lookup import Absent, Found, Lookup, Unknown
 from npa.targets.nebius import ports
 from npa.tools import kube as tools_kube
 from npa.tools import nebius as tools_nebius
@@ -48,12 +48,15 @@ class FakeKube:
         self.answers = answers
         self.ran: list[tuple[str, ...]] = []
         self.sticky = False  # deleted objects stay
+        self.unread: set[str] = set()  # kinds that cannot be listed
 
     def get(self, kind: Kind, name: str, namespace: str = "") -> Lookup[Object]:
         found = self.objects.get((kind.plural, namespace, name))
         return Absent() if found is None else Found(found)
 
     def list(self, kind: Kind, namespace: str = "") -> Lookup[tuple[Object, ...]]:
+        if kind.plural in self.unread:
+            return Unknown(f"{kind.plural} could not be read")
         return Found(
             tuple(
                 found

@@ -132,6 +132,18 @@ def test_a_cluster_that_does_not_answer_is_unknown_and_not_idle(cloud: Cloud) ->
     assert "not known: no answer within the deadline" in text
 
 
+def test_pods_that_cannot_be_read_are_not_none(cloud: Cloud) -> None:
+    cloud.kube.unread = {"pods"}
+    try:
+        found = facts(cloud)
+    finally:
+        cloud.kube.unread = set()
+
+    assert found.topology is not None
+    assert found.topology.controllers == found.topology.logins == ("not known",)
+    assert isinstance(found.past, Found | Unknown), "accounts may be kept"
+
+
 def test_the_end_takes_its_history_with_it(tmp_path: Path) -> None:
     with clouds.serve(tmp_path) as cloud:
         deploy(cloud)

@@ -24,6 +24,7 @@ from npa.tools.slurm import Slurm
 
 ASK, ACCOUNTS = 30.0, 60.0  # seconds for a command of Slurm's; a month of accounts is a hundred thousand jobs
 GONE = Unknown("its cluster is gone")
+UNREAD = ("not known",)  # in the place of pods of which Kubernetes does not say
 _COMPONENT = "app.kubernetes.io/component"
 _T = TypeVar("_T")
 
@@ -83,9 +84,9 @@ def _topology(seen: Seen, kube: KubeApi | None) -> Topology | None:
         return None
     parts = _parts(kube)
     return Topology(
-        controllers=parts.get("controller", ()),
-        logins=parts.get("login", ()),
-        others=(*parts.get("accounting", ()), *parts.get("rest", ())),
+        controllers=parts.get("controller", ()) if parts is not None else UNREAD,
+        logins=parts.get("login", ()) if parts is not None else UNREAD,
+        others=(*parts.get("accounting", ()), *parts.get("rest", ())) if parts is not None else UNREAD,
         pools=pools,
         partitions=tuple(_partitions(rows)),
         switches=(Group(UNKNOWN_SWITCH, tuple(node for pool in pools for node in pool.nodes)),),
@@ -112,9 +113,9 @@ def _pools(groups: Sequence[NodeGroup], rows: Sequence[SlurmNodeReply]) -> Itera
 
 def _shape(node: SlurmNodeReply) -> str:
     try:
-        gpus = quantity.gpus(quantity.parse_gres(node.gres))
+        gpus = str(quantity.gpus(quantity.parse_gres(node.gres)) or "")
     except quantity.QuantityError:
-        gpus = 0
+        gpus = "unknown"
     return f"{node.cpus} CPUs, {node.real_memory / 1024:.0f}G" + (f", {gpus} GPUs" if gpus else "")
 
 
@@ -126,9 +127,11 @@ def _partitions(rows: Sequence[SlurmNodeReply]) -> Iterator[Group]:
     yield from (Group(name, tuple(names)) for name, names in sorted(found.items()))
 
 
-def _parts(kube: KubeApi | None) -> Mapping[str, tuple[str, ...]]:
-    """Return the pods of the cluster's own daemons by what they are; none where Kubernetes does not say."""
-    listed = kube.list(POD, SLURM_NAMESPACE) if kube else Absent()
+def _parts(kube: KubeApi | None) -> Mapping[str, tuple[str, ...]] | None:
+    """Return the pods of the cluster's own daemons by what they are; None where Kubernetes does not say."""
+    listed = kube.list(POD, SLURM_NAMESPACE) if kube else Unknown("nobody to ask")
+    if isinstance(listed, Unknown):
+        return None
     pods: tuple[Object, ...] = listed.value if isinstance(listed, Found) else ()
     found: dict[str, tuple[str, ...]] = {}
     for pod in sorted(pods, key=name_of):
