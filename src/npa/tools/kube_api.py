@@ -6,6 +6,7 @@ absent from what could not be read.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -51,7 +52,14 @@ class KubeApi:
         if aiohttp is None:
             raise ToolMissingError("aiohttp", hint="install npa with it: pip install 'npa[kube]'")
         self.access, self.deadline, self._manager = access, deadline, manager
-        self._connector = aiohttp.TCPConnector(limit=0, ssl=context(access), keepalive_timeout=30)
+        self._connector = aiohttp.TCPConnector(
+            limit=0,
+            ssl=context(access),
+            keepalive_timeout=30,
+            # Else what was given up half-way waits for TLS's goodbye, unknown to the connector that is to
+            # close it. Newer Pythons need no help (python/cpython#118960), and aiohttp warns of it there.
+            enable_cleanup_closed=sys.version_info < (3, 12, 8),
+        )
         self._session = aiohttp.ClientSession(
             connector=self._connector, timeout=aiohttp.ClientTimeout(total=deadline)
         )
