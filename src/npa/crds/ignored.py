@@ -50,9 +50,6 @@ IGNORED: Mapping[str, Mapping[str, str]] = MappingProxyType(
             **{f"spec.slurmNodes.controller.{each}": SSSD for each in _SSSD_FIELDS},
             "spec.slurmNodes.login.munge": MUNGE,
             **{f"spec.slurmNodes.login.{each}": SSSD for each in _SSSD_FIELDS},
-            "spec.slurmNodes.login.userIsolation": (
-                "users of a login node share its memory: `sshd.securityLimitsConfig` bounds each process"
-            ),
             "spec.slurmNodes.exporter.size": "there is one exporter: two would count everything twice",
             "spec.slurmNodes.exporter.exporterContainer.securityLimitsConfig": "an exporter opens few files",
             **{f"spec.slurmNodes.exporter.{each}": FORMER for each in _FORMER_FIELDS},

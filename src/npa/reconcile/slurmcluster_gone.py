@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from npa.reconcile import database
 from npa.reconcile.decision import Deletion
 from npa.reconcile.world import World
-from npa.render.kube import exporter, login, mariadb, monitors, names, volumes
+from npa.render.kube import exporter, isolation, login, mariadb, monitors, names, volumes
 from npa.render.kube.context import Context
 from npa.render.kube.exporter import POD_MONITOR
 from npa.render.kube.mariadb import GRANT, MARIADB
@@ -59,6 +59,8 @@ def _databases(world: World, context: Context) -> Iterator[Named]:
 def _parts(context: Context) -> Iterator[Named]:
     if not context.spec.slurm_nodes.controller.open_metrics.enabled:
         yield SERVICE_MONITOR, monitors.name(context)
+    if not isolation.enabled(context):
+        yield CONFIG_MAP, isolation.name(context)
     if login.size(context) < 2:
         yield DISRUPTION_BUDGET, names.workload(context.name, "login")
     for component, text in _limits(context):

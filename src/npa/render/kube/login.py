@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 from npa.errors import Problem
-from npa.render.kube import contract, keys, names, pods, services, volumes
+from npa.render.kube import contract, isolation, keys, names, pods, services, volumes
 from npa.render.kube.context import Context
 from npa.render.objects import CONFIG_MAP, DISRUPTION_BUDGET, Object, dig
 
@@ -102,7 +102,8 @@ def _maps(context: Context, text: str) -> tuple[dict[str, Any], ...]:
     keys_of_root = "".join(f"{key.strip()}\n" for key in context.spec.slurm_nodes.login.ssh_root_public_keys)
     maps = [(f"{context.name}-ssh-root-keys", {"authorized_keys": keys_of_root})]
     maps += [(sshd_config_name(context), {"sshd_config": text})] if text else []
-    return tuple(context.object(CONFIG_MAP, name, "login", data=data) for name, data in maps)
+    made = tuple(context.object(CONFIG_MAP, name, "login", data=data) for name, data in maps)
+    return (*made, isolation.config_map(context)) if isolation.enabled(context) else made
 
 
 def conf_server(context: Context) -> str:
@@ -121,6 +122,7 @@ def _volumes(context: Context, problems: list[Problem]) -> volumes.Volumes:
         + volumes.config_map("ssh-configs", sshd_config_name(context), contract.SSH_CONFIGS)
         + volumes.config_map("ssh-root-keys", f"{context.name}-ssh-root-keys", contract.SSH_ROOT_KEYS)
         + volumes.empty("tmp", "/tmp")
+        + (isolation.mounts(context) if isolation.enabled(context) else volumes.Volumes())
         + volumes.limits(context, "login", asked.sshd.security_limits_config)
         + volumes.mounted(context, own.jail_sub_mounts, contract.JAIL_UPPER, f"{at}.jailSubMounts", problems)
         + volumes.mounted(context, own.custom_mounts, "", f"{at}.customMounts", problems)
