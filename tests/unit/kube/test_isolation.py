@@ -37,13 +37,19 @@ class Node:
         found = self.root / "groups" / path.lstrip("/")
         return found.read_text().strip() if found.exists() else ""
 
-    def opens(self, uid: int, event: str = "open_session", **bounds: str) -> subprocess.CompletedProcess[str]:
+    def opens(
+        self, uid: int, event: str = "open_session", *, kernel: bool = True, **bounds: str
+    ) -> subprocess.CompletedProcess[str]:
         """Open a session of a user; its process is this one."""
         limits = {"HIGH": "", "MAX": "1000", "WEIGHT": "100", **bounds}
         self.write("isolate", isolation.SCRIPT)
         self.write("limits", "".join(f"{key}={value}\n" for key, value in limits.items()))
         self.write("bin/id", f"#!/bin/sh\necho {uid}\n")
-        (self.root / "bin/id").chmod(0o755)
+        # as the kernel does, which has files in each new group
+        files = 'for each; do [ "$each" = -p ] || : >>"$each/cgroup.procs"; done'
+        self.write("bin/mkdir", f'#!/bin/sh\nset -e\n/bin/mkdir "$@"\n{files if kernel else ""}\n')
+        for name in ("id", "mkdir"):
+            (self.root / "bin" / name).chmod(0o755)
         env = {
             "PATH": f"{self.root / 'bin'}:{os.environ['PATH']}",
             "PAM_TYPE": event,
@@ -131,6 +137,15 @@ def test_a_user_that_cannot_be_bounded_is_not_let_in(tmp_path: Path) -> None:
 
     assert done.returncode != 0
     assert done.stderr.endswith("user isolation: alice is not let in: no control group\n")
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_folder_that_the_kernel_does_not_know_bounds_nobody(tmp_path: Path, version: int) -> None:
+    node = v2(tmp_path) if version == 2 else Node(tmp_path)
+    if version == 1:
+        node.write("init", V1)
+
+    assert node.opens(1001, kernel=False).returncode != 0
 
 
 def test_pams_file_is_the_images_with_one_more_line() -> None:

@@ -44,6 +44,12 @@ own() {
 	sed -n "s|^[0-9]*:$of:||p" "${NPA_CGROUP_OF_INIT:-/proc/1/cgroup}" | head -n 1
 }
 
+# group FOLDER: make a group; what the kernel does not know as one is only a folder
+group() {
+	mkdir -p "$1"
+	[ -e "$1/cgroup.procs" ]
+}
+
 # hand_down FOLDER: have the groups below a folder know controllers; its own processes step aside (cgroups(7))
 hand_down() {
 	mkdir -p "$1/init" "$1/users"
@@ -65,7 +71,7 @@ if [ -e "$groups/cgroup.controllers" ]; then
 	base=${base%/init}
 	[ "$(cat "$base/users/cgroup.subtree_control" 2>/dev/null)" ] || hand_down "$base"
 	mine=$base/users/user-$uid
-	mkdir -p "$mine"
+	group "$mine"
 	echo "${HIGH:-max}" >"$mine/memory.high"
 	echo "${MAX:-max}" >"$mine/memory.max"
 	echo "$WEIGHT" >"$mine/cpu.weight"
@@ -77,7 +83,7 @@ for each in memory cpu; do
 	within=$(own "$each")
 	[ ! -d "$base$within" ] || base=$base$within
 	mine=${base%/}/users/user-$uid
-	mkdir -p "$mine"
+	group "$mine"
 	[ "$each" = cpu ] || echo "${MAX:--1}" >"$mine/memory.limit_in_bytes"
 	[ "$each" = memory ] || echo "$((WEIGHT * 1024 / 100))" >"$mine/cpu.shares"
 	echo "$PPID" >"$mine/cgroup.procs"
