@@ -5,22 +5,18 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from tests.kube import operating
 from tests.kube.bed import Bed, until
 from tests.kube.clusters import cluster, nodeset
+from tests.kube.old_server import OLD
 
 from npa.errors import KubeError
 from npa.operator import kinds
-from npa.operator.controllers import controllers
-from npa.operator.keys import Controller
 from npa.operator.main import Options
 from npa.operator.serving import Serving
-from npa.reconcile.decision import Decision
 from npa.reconcile.settings import Settings
-from npa.reconcile.world import World
 from npa.render.kube import rbac
 from npa.render.kube.installation import NAME, Installation
 from npa.render.objects import CRON_JOB, LEASE, NAMESPACE, NODE, POD, SECRET, VALIDATING_WEBHOOK
@@ -48,23 +44,6 @@ def installed(strict: Bed) -> Iterator[Bed]:
         kube.close()
 
 
-def for_old_servers(controller: Controller) -> Controller:
-    """Leave out what Kubernetes 1.20, which the bed is, does not know and refuses."""
-
-    def decide(world: World, name: str, settings: Settings) -> Decision:
-        decision = controller.decide(world, name, settings)
-        create, apply = (tuple(map(known, each)) for each in (decision.create, decision.apply))
-        return dataclasses.replace(decision, create=create, apply=apply)
-
-    return dataclasses.replace(controller, decide=decide)
-
-
-def known(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: known(each) for key, each in value.items() if key != "appArmorProfile"}
-    return [known(each) for each in value] if isinstance(value, list) else value
-
-
 def access(bed: Bed) -> Access:
     """Reach the API server as the operator's service account does."""
     done = until(lambda: (d := bed.kubectl("create", "token", NAME, "-n", HOME)).code == 0 and d, "a token")
@@ -79,8 +58,7 @@ def test_it_can_do_all_it_needs(installed: Bed) -> None:
             serving=Serving(webhook_port=0, health_port=0, namespace=HOME, webhook_names=("localhost",)),
         )
         settings = Settings(namespaces=(SLURM,))
-        old = tuple(map(for_old_servers, controllers()))
-        async with operating.operating(access(installed), old, settings, options) as operator:
+        async with operating.operating(access(installed), OLD, settings, options) as operator:
             done = installed.apply(cluster("one", SLURM), nodeset("gpu", "one", SLURM))
             assert done.code == 0, str(done)
 
