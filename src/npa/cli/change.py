@@ -39,6 +39,7 @@ UNCHECKED = (
 )
 
 
+@kube.taken()
 def plan(
     spec: SpecPath,
     target: TargetName = None,
@@ -50,21 +51,7 @@ def plan(
     prices: nebius.Prices = None,
     project: nebius.Project = "",
     terraform_dir: nebius.TerraformDir = None,
-    kubeconfig: kube.Kubeconfig = None,
-    context: kube.Context = "",
-    namespace: kube.Namespace = None,
-    slurm_image: kube.SlurmImage = None,
-    jail_image: kube.JailImage = None,
-    operator_image: kube.OperatorImage = "",
-    pull_policy: kube.Pull = None,
-    storage_class: kube.StorageClass = None,
-    jail_size: kube.JailSize = None,
-    jail_path: kube.JailPath = None,
-    login_service: kube.Service = None,
-    cgroup_version: kube.Cgroup = None,
-    worker_cpu: kube.WorkerCpu = None,
-    worker_memory: kube.WorkerMemory = None,
-    operator: kube.Operator = True,
+    reach: kube.Given = kube.NONE,
     output: OutputKind = "text",
 ) -> None:
     """Show what a deploy would do, step by step with reasons; changes nothing.
@@ -81,7 +68,7 @@ def plan(
 
     asked = asked_for.request(spec, target, (force, force_step), wait_for_jobs)
     given = nebius.gathered(asked.target, prices=prices, project=project, terraform_dir=terraform_dir)
-    reached = kube.gathered(asked.target, locals())
+    reached = kube.gathered(asked.target, reach)
     if check:
         _check(asked, given, output)
     elif asked.target == "nebius":
@@ -93,6 +80,7 @@ def plan(
         _refuse_shown(made, output)
 
 
+@kube.taken()
 def deploy(
     spec: MaybeSpecPath = None,
     target: TargetName = None,
@@ -115,21 +103,7 @@ def deploy(
     backend: nebius.Backend = None,
     monitoring_definitions: nebius.Definitions = None,
     private_endpoint: nebius.Private = False,
-    kubeconfig: kube.Kubeconfig = None,
-    context: kube.Context = "",
-    namespace: kube.Namespace = None,
-    slurm_image: kube.SlurmImage = None,
-    jail_image: kube.JailImage = None,
-    operator_image: kube.OperatorImage = "",
-    pull_policy: kube.Pull = None,
-    storage_class: kube.StorageClass = None,
-    jail_size: kube.JailSize = None,
-    jail_path: kube.JailPath = None,
-    login_service: kube.Service = None,
-    cgroup_version: kube.Cgroup = None,
-    worker_cpu: kube.WorkerCpu = None,
-    worker_memory: kube.WorkerMemory = None,
-    operator: kube.Operator = True,
+    reach: kube.Given = kube.NONE,
     output: OutputKind = "text",
 ) -> None:
     """Make the cluster what the spec asks for: shows the plan, asks, does it, and reports.
@@ -164,7 +138,7 @@ def deploy(
     if asked.target == "nebius":
         _deploy_nebius(asked, given, yes, dry_run, output)
         return
-    reached = kube.gathered(asked.target, locals())
+    reached = kube.gathered(asked.target, reach)
     with places.reaching(reached):
         agreed = asked_for.planned(asked)
         if dry_run:

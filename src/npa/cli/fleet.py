@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 NOT_ASKED = "not checked: the provider's quotas, reservations and names; add `--check`"
 
 
+@kube.taken(namespace=False)
 def plan(
     spec: given.SpecPath,
     project: given.Projects = [],  # noqa: B006  # typer reads it and makes a new list each time
@@ -31,20 +32,7 @@ def plan(
     check: given.Check = False,
     force: Force = False,
     wait_for_jobs: Wait = None,
-    kubeconfig: kube.Kubeconfig = None,
-    context: kube.Context = "",
-    slurm_image: kube.SlurmImage = None,
-    jail_image: kube.JailImage = None,
-    operator_image: kube.OperatorImage = "",
-    pull_policy: kube.Pull = None,
-    storage_class: kube.StorageClass = None,
-    jail_size: kube.JailSize = None,
-    jail_path: kube.JailPath = None,
-    login_service: kube.Service = None,
-    cgroup_version: kube.Cgroup = None,
-    worker_cpu: kube.WorkerCpu = None,
-    worker_memory: kube.WorkerMemory = None,
-    operator: kube.Operator = True,
+    reach: kube.Given = kube.NONE,
     output: OutputKind = "text",
 ) -> None:
     """Show what a deploy would do to each cluster, and all that stands against it; changes nothing.
@@ -61,7 +49,7 @@ def plan(
         given.selection(project, cluster),
         fleet_asked.options(force, wait_for_jobs, check=check),
     )
-    with fleet_asked.reaching(locals()) as require:
+    with fleet_asked.reaching(reach) as require:
         made = plan.deploy(fleet, selection, options, Outside())
     require(made)
     following = f"npa fleet deploy --spec {quote(spec)}"
@@ -74,6 +62,7 @@ def plan(
     _refuse(made, output)
 
 
+@kube.taken(namespace=False)
 def deploy(
     spec: given.MaybeSpecPath = None,
     plan_file: PlanPath = None,
@@ -86,20 +75,7 @@ def deploy(
     details: given.Details = False,
     force: Force = False,
     wait_for_jobs: Wait = None,
-    kubeconfig: kube.Kubeconfig = None,
-    context: kube.Context = "",
-    slurm_image: kube.SlurmImage = None,
-    jail_image: kube.JailImage = None,
-    operator_image: kube.OperatorImage = "",
-    pull_policy: kube.Pull = None,
-    storage_class: kube.StorageClass = None,
-    jail_size: kube.JailSize = None,
-    jail_path: kube.JailPath = None,
-    login_service: kube.Service = None,
-    cgroup_version: kube.Cgroup = None,
-    worker_cpu: kube.WorkerCpu = None,
-    worker_memory: kube.WorkerMemory = None,
-    operator: kube.Operator = True,
+    reach: kube.Given = kube.NONE,
     output: OutputKind = "text",
 ) -> None:
     """Make the clusters what the file asks for: checks all, shows the plan, asks, and does it side by side.
@@ -116,7 +92,7 @@ def deploy(
     from npa.fleet.outside import Outside
 
     outside, allowed = Outside(), (force, wait_for_jobs)
-    with fleet_asked.reaching(locals()) as require:
+    with fleet_asked.reaching(reach) as require:
         shown, options = fleet_asked.agreed(spec, plan_file, (project, cluster), allowed, outside)
         require(shown)
         if dry_run:

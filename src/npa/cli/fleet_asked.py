@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from npa.cli import fleet_options, kube_options, request
 from npa.errors import UsageError
@@ -51,18 +51,18 @@ def agreed(
 
 
 @contextlib.contextmanager
-def reaching(parameters: Mapping[str, Any]) -> Iterator[Callable[[FleetPlan], None]]:
-    """Have Kubernetes be reached as a command's parameters say; the fleet says which namespace.
+def reaching(reach: kube_options.Given) -> Iterator[Callable[[FleetPlan], None]]:
+    """Have Kubernetes be reached as a command was told; the fleet says which namespace.
 
     Yields what raises UsageError where something is said of Kubernetes and no cluster is there.
     """
     from npa.api import places
 
-    given = kube_options.gathered("kubernetes", {**parameters, "namespace": None})
+    given = kube_options.gathered("kubernetes", reach)
 
     def require(made: FleetPlan) -> None:
         if given and all(each.target != "kubernetes" for each in made.claims):
-            kube_options.gathered(made.claims[0].target, {**parameters, "namespace": None})
+            kube_options.gathered(made.claims[0].target, reach)
 
     with places.reaching(given):
         yield require

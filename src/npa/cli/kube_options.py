@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import inspect
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -80,6 +83,9 @@ Operator = Annotated[
 ]
 
 
+Given = Mapping[str, Any]  # what a command was given of these, by parameter
+NONE: Given = MappingProxyType({})
+
 # parameter of a command -> field of KubeOptions
 _FIELDS = {
     "kubeconfig": "kubeconfig",
@@ -98,22 +104,64 @@ _FIELDS = {
     "worker_memory": "worker_memory",
     "operator": "with_operator",
 }
-NAMES = frozenset(_FIELDS)  # of the parameters
-_DEFAULTS = {"context": "", "operator_image": "", "operator": True}  # of those whose default is not None
 
 
-def gathered(target: str, given: Mapping[str, Any]) -> KubeOptions | None:
-    """Return the options among a command's parameters, None where none is given.
+def _declared(
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+    namespace: Namespace = None,
+    slurm_image: SlurmImage = None,
+    jail_image: JailImage = None,
+    operator_image: OperatorImage = "",
+    pull_policy: Pull = None,
+    storage_class: StorageClass = None,
+    jail_size: JailSize = None,
+    jail_path: JailPath = None,
+    login_service: Service = None,
+    cgroup_version: Cgroup = None,
+    worker_cpu: WorkerCpu = None,
+    worker_memory: WorkerMemory = None,
+    operator: Operator = True,
+) -> None:
+    """Say the parameters that a command is given by `taken`."""
+
+
+def taken(*, namespace: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command these options in the place of its parameter `reach`, which is told what was given."""
+    declared = inspect.signature(_declared, eval_str=True).parameters
+    ours = [each for name, each in declared.items() if namespace or name != "namespace"]
+
+    def with_them(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command, eval_str=True)
+        listed: list[inspect.Parameter] = []
+        for each in own.parameters.values():
+            listed += ours if each.name == "reach" else [each]
+
+        @functools.wraps(command)
+        def called(**words: Any) -> None:
+            given = {each.name: words.pop(each.name) for each in ours}
+            changed = {each.name: given[each.name] for each in ours if given[each.name] != each.default}
+            command(**words, reach=changed)
+
+        # which is where typer reads the options of a command
+        called.__signature__ = own.replace(parameters=listed)  # type: ignore[attr-defined]
+        called.__annotations__ = {each.name: each.annotation for each in listed}
+        return called
+
+    return with_them
+
+
+def gathered(target: str, given: Given) -> KubeOptions | None:
+    """Return the options that a command was given, None where none is.
 
     Raises UsageError where the cluster is elsewhere.
     """
-    said = {name: given[name] for name in _FIELDS if given[name] != _DEFAULTS.get(name)}
-    if not said:
+    if not given:
         return None
     if target != "kubernetes":
-        names = ", ".join(f"--{name.replace('_', '-')}" for name in said)
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         what = f"only for target kubernetes, and this one is {target}: {names}"
         raise UsageError(what, hint="leave them away, or add `--target kubernetes`")
     from npa.targets.kubernetes.options import KubeOptions
 
-    return KubeOptions(**{_FIELDS[name]: value for name, value in said.items()})
+    return KubeOptions(**{_FIELDS[name]: value for name, value in given.items()})

@@ -1,7 +1,7 @@
 """A Kubernetes cluster with a real node: the test bed's, or whichever NPA_E2E_KUBECONFIG leads to.
 
-Of another cluster NPA_E2E_IMAGE names our image there, and NPA_E2E_JAIL_CLASS a storage class whose volumes
-several pods write to.
+Of another cluster NPA_E2E_IMAGE names our image there, NPA_E2E_JAIL_CLASS a storage class whose volumes
+several pods write to, and NPA_E2E_CGROUP the version of control groups of its nodes (v1, or else v2).
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def place() -> Iterator[Place]:
     if given := os.environ.get("NPA_E2E_KUBECONFIG"):
         image, jail_class = os.environ.get("NPA_E2E_IMAGE", ""), os.environ.get("NPA_E2E_JAIL_CLASS", "")
         assert image, "NPA_E2E_IMAGE names no image"
-        yield Place(_foreign(Path(given)), image, {}, jail_class)
+        version = os.environ.get("NPA_E2E_CGROUP", "v2")
+        yield Place(_foreign(Path(given)), image, {}, jail_class, version)
         return
     if why := bed.lack(("node",)) or _lack():
         pytest.skip(why)
