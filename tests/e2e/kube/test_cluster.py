@@ -24,19 +24,40 @@ def test_jobs_run_in_the_jail_that_all_share(idle: Cluster) -> None:
     assert idle.exec("cpu-1", "test", "-e", "/home/shared").code != 0
 
 
+def ssh(cluster: Cluster, user: str, key: Path, command: str) -> subprocess.CompletedProcess[str]:
+    with cluster.forwarded("one-login-0", 22) as port:
+        argv = [
+            "ssh",
+            "-i",
+            str(key),
+            "-p",
+            str(port),
+            "-o",
+            "StrictHostKeyChecking=no",
+            "-o",
+            "LogLevel=ERROR",
+        ]
+        argv += ["-o", "UserKnownHostsFile=/dev/null", f"{user}@127.0.0.1", command]
+        return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+
+
 def test_ssh_opens_in_the_jail_and_speaks_to_slurm(idle: Cluster, key: tuple[Path, str]) -> None:
     idle.ctl("srun -N1 sh -c 'echo written > /home/seen'")
-    argv = ["ssh", "-i", str(key[0]), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null"]
-    login = f"root@{idle.address('one-login-0')}"
-    done = subprocess.run(
-        [*argv, "-o", "LogLevel=ERROR", login, "cat /home/seen; srun -N2 hostname | sort"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = ssh(idle, "root", key[0], "cat /home/seen; srun -N2 hostname | sort")
 
     assert done.stdout.split() == ["written", "cpu-0", "cpu-1"], done.stderr
+
+
+def test_a_user_of_a_login_node_takes_no_more_than_is_allowed(idle: Cluster, key: tuple[Path, str]) -> None:
+    idle.ctl(
+        f"srun -N1 sh -euc 'useradd -m -u 1234 alice; mkdir /home/alice/.ssh; "
+        f"echo {key[1]} > /home/alice/.ssh/authorized_keys; chown -R alice /home/alice'"
+    )
+    much = "head -c 200m /dev/zero | tail | wc -c"
+
+    assert "/users/user-1234" in ssh(idle, "alice", key[0], "cat /proc/self/cgroup").stdout
+    assert ssh(idle, "alice", key[0], much).stdout.strip() == "0"
+    assert ssh(idle, "root", key[0], much).stdout.strip() == str(200 * 1024**2)
 
 
 def test_a_job_over_its_memory_is_ended_and_only_that(idle: Cluster) -> None:
