@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -75,6 +76,24 @@ def test_what_is_rendered_is_taken_by_the_api_and_its_rules() -> None:
     assert nodeset.parse(gpu).spec.node_config.gres_config == ("Name=gpu Type=b200 File=/dev/nvidia[0-7]",)
     assert asked.said(cluster) == replace(_cluster(), origins={})
     assert asked.placed(cluster) == PLACE
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"storage_class": "fast"},
+        {"jail_path": "/srv/jail", "storage_class": "fast"},
+        {"pull_policy": "Never", "service": "NodePort", "cgroup": "v1"},
+    ],
+    ids=["class", "folder-and-class", "others"],
+)
+def test_wherever_it_is_put_the_api_and_its_rules_take_it(changes: dict[str, Any]) -> None:
+    made = asked.render(_cluster(), replace(PLACE, **changes))
+    parsed = [slurmcluster.parse(each) for each in made if each["kind"] == "SlurmCluster"]
+    pools = [nodeset.parse(each) for each in made if each["kind"] == "NodeSet"]
+
+    assert rules.cluster_problems(parsed[0]) == ()
+    assert len(pools) == 2
 
 
 def test_a_folder_takes_the_place_of_claims() -> None:

@@ -157,7 +157,8 @@ def _spec(cluster: Cluster, place: Place) -> dict[str, Any]:
 def _accounting(cluster: Cluster, place: Place, daemon: dict[str, Any]) -> dict[str, Any]:
     made: dict[str, Any] = {"enabled": cluster.accounting, "k8sNodeFilterName": FILTER, "slurmdbd": daemon}
     if place.storage_class:  # of the database's claim, which is the operator's own
-        made["mariadbOperator"] = {"enabled": False, "storage": {"storageClassName": place.storage_class}}
+        storage = {"storageClassName": place.storage_class}
+        made["mariadbOperator"] = {**daemon, "enabled": False, "storage": storage}
     return made
 
 
