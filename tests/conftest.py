@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,6 +21,15 @@ GROUPS = {
     "tests/acceptance/test_docs.py": "clusters",
     "tests/kube/": "control-plane",
 }
+
+
+def pytest_configure() -> None:
+    """Have Ctrl-C mean what it does at a terminal: what a shell starts in the background ignores it.
+
+    What ignores a signal hands that on to what it starts (signal(7)): to commands that tests interrupt, too.
+    """
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(optionalhook=True)
