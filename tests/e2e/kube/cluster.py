@@ -161,6 +161,8 @@ class Cluster:
     @contextmanager
     def forwarded(self, pod: str, port: int) -> Iterator[int]:
         """Give a port of this machine that leads to a pod's, whether its address can be reached or not."""
+        ready = self.kubectl("wait", "--for=condition=Ready", f"pod/{pod}", "--timeout=50s")
+        assert ready.code == 0, f"{ready}\n{self.story()}"
         argv = [*self._kubectl(), "port-forward", f"pod/{pod}", f":{port}"]
         with subprocess.Popen(argv, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as running:
             try:
