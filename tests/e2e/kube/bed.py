@@ -1,7 +1,8 @@
 """A Kubernetes cluster with a real node: the test bed's, or whichever NPA_E2E_KUBECONFIG leads to.
 
 Of another cluster NPA_E2E_IMAGE names our image there, NPA_E2E_JAIL_CLASS a storage class whose volumes
-several pods write to, and NPA_E2E_CGROUP the version of control groups of its nodes (v1, or else v2).
+several pods write to, NPA_E2E_CGROUP the version of control groups of its nodes (v1, or else v2), and
+NPA_E2E_OPERATOR_IMAGE the operator's image: what needs it is skipped without.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tests.kube import bed
 from tests.kube.bed import Bed
 
 from npa.render.objects import VOLUME, Object
-from npa.tools import cgroup, images, oci
+from npa.tools import cgroup, images, oci, operator_image
 from npa.tools.rootfs import Rootfs
 from npa.tools.run import run
 
@@ -45,6 +46,7 @@ class Place:
     jail: dict[str, Any]  # volume source; {}: a claim of the class
     jail_class: str = ""
     cgroups: str = "v2"
+    operator_image: str = ""
 
 
 @contextmanager
@@ -54,7 +56,8 @@ def place() -> Iterator[Place]:
         image, jail_class = os.environ.get("NPA_E2E_IMAGE", ""), os.environ.get("NPA_E2E_JAIL_CLASS", "")
         assert image, "NPA_E2E_IMAGE names no image"
         version = os.environ.get("NPA_E2E_CGROUP", "v2")
-        yield Place(_foreign(Path(given)), image, {}, jail_class, version)
+        ours = os.environ.get("NPA_E2E_OPERATOR_IMAGE", "")
+        yield Place(_foreign(Path(given)), image, {}, jail_class, version, ours)
         return
     if why := bed.lack(("node",)) or _lack():
         pytest.skip(why)
@@ -80,8 +83,9 @@ def place() -> Iterator[Place]:
                 done = found.apply(*_volumes(state))
                 assert done.code == 0, str(done)
                 path = {"hostPath": {"path": str(state / "jail"), "type": "DirectoryOrCreate"}}
+                named = [f"{REPOSITORY}/{each}:{TAG}" for each in (images.SLURM, operator_image.OPERATOR)]
                 try:
-                    yield Place(found, f"{REPOSITORY}/{images.SLURM}:{TAG}", path, cgroups=cgroup.version())
+                    yield Place(found, named[0], path, "", cgroup.version(), named[1])
                 finally:
                     _end(found)
     finally:
@@ -130,6 +134,7 @@ def _archives(state: Path) -> Iterator[Path]:
     made = {
         "pause": oci.Image(PAUSE, (pause,), ("/pause", "-P")),
         "slurm": images.slurm(layers, root, SOURCES, REPOSITORY, TAG),
+        "operator": operator_image.operator(layers, SOURCES, REPOSITORY, TAG).image,
     }
     for name, image in made.items():
         oci.write(image, state / f"{name}.tar")

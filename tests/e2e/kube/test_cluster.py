@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
 from tests.e2e.kube.cli import NAME, Cli, Running
 from tests.e2e.kube.cluster import Cluster
 from tests.e2e.kube.conftest import Operator
@@ -87,6 +88,20 @@ def test_rest_takes_a_token_and_nothing_else(idle: Cluster) -> None:
 
     assert idle.ctl(ask) == "401"
     assert idle.ctl(f"{ask} -H 'X-SLURM-USER-TOKEN: {token}'") == "200"
+
+
+def test_the_exporter_tells_of_nodes_and_jobs(idle: Cluster) -> None:
+    if not idle.place.operator_image:
+        pytest.skip("NPA_E2E_OPERATOR_IMAGE names no image, which the exporter is of")
+    job = idle.submit("-w", "cpu-0")
+
+    def told() -> str:
+        pods = [name for name in idle.listed("pods") if name.startswith("one-slurm-exporter-")]
+        asked = (f"http://{idle.address(name)}:8080/metrics" for name in pods)
+        return "".join(idle.exec(idle.controller, "curl", "-s", "-m", "20", url).out for url in asked)
+
+    idle.await_(lambda: f'job_id="{job}"' in told(), f"the exporter tells of job {job}")
+    assert 'node_name="cpu-1"' in told()
 
 
 def test_settled_it_is_available_and_says_so(idle: Cluster) -> None:
