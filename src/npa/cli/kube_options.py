@@ -86,24 +86,8 @@ Operator = Annotated[
 Given = Mapping[str, Any]  # what a command was given of these, by parameter
 NONE: Given = MappingProxyType({})
 
-# parameter of a command -> field of KubeOptions
-_FIELDS = {
-    "kubeconfig": "kubeconfig",
-    "context": "context",
-    "namespace": "namespace",
-    "slurm_image": "slurm_image",
-    "jail_image": "jail_image",
-    "operator_image": "operator_image",
-    "pull_policy": "pull_policy",
-    "storage_class": "storage_class",
-    "jail_size": "jail_size",
-    "jail_path": "jail_path",
-    "login_service": "service",
-    "cgroup_version": "cgroup",
-    "worker_cpu": "worker_cpu",
-    "worker_memory": "worker_memory",
-    "operator": "with_operator",
-}
+# parameter of a command -> field of KubeOptions, where they are called differently
+_FIELDS = {"login_service": "service", "cgroup_version": "cgroup", "operator": "with_operator"}
 
 
 def _declared(
@@ -139,9 +123,8 @@ def taken(*, namespace: bool = True) -> Callable[[Callable[..., None]], Callable
 
         @functools.wraps(command)
         def called(**words: Any) -> None:
-            given = {each.name: words.pop(each.name) for each in ours}
-            changed = {each.name: given[each.name] for each in ours if given[each.name] != each.default}
-            command(**words, reach=changed)
+            given = {each.name: value for each in ours if (value := words.pop(each.name)) != each.default}
+            command(**words, reach=given)
 
         # which is where typer reads the options of a command
         called.__signature__ = own.replace(parameters=listed)  # type: ignore[attr-defined]
@@ -164,4 +147,4 @@ def gathered(target: str, given: Given) -> KubeOptions | None:
         raise UsageError(what, hint="leave them away, or add `--target kubernetes`")
     from npa.targets.kubernetes.options import KubeOptions
 
-    return KubeOptions(**{_FIELDS[name]: value for name, value in given.items()})
+    return KubeOptions(**{_FIELDS.get(name, name): value for name, value in given.items()})

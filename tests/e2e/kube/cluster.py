@@ -224,10 +224,10 @@ class Cluster:
 def _spec(place: Place, root_key: str) -> dict[str, Any]:
     anywhere = {"k8sNodeFilterName": "all"}
     image = {"image": place.image}
-    ours = {"image": place.operator_image}
-    figures = (
-        {"enabled": True, "collectionInterval": "5s", "exporterContainer": ours} if ours["image"] else {}
-    )
+    figures: dict[str, Any] = {}
+    if place.operator_image:
+        ours = {"image": place.operator_image}
+        figures = {"enabled": True, "collectionInterval": "5s", "exporterContainer": ours}
     jail: dict[str, Any] = {"volumeSourceName": "jail"}
     if not place.jail:
         claim = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "10Gi"}}}

@@ -27,18 +27,13 @@ def test_jobs_run_in_the_jail_that_all_share(idle: Cluster) -> None:
 
 def ssh(cluster: Cluster, user: str, key: Path, command: str) -> subprocess.CompletedProcess[str]:
     with cluster.forwarded("one-login-0", 22) as port:
-        argv = [
-            "ssh",
-            "-i",
-            str(key),
-            "-p",
-            str(port),
-            "-o",
+        options = (
             "StrictHostKeyChecking=no",
-            "-o",
+            "UserKnownHostsFile=/dev/null",
             "LogLevel=ERROR",
-        ]
-        argv += ["-o", "UserKnownHostsFile=/dev/null", f"{user}@127.0.0.1", command]
+            f"Port={port}",
+        )
+        argv = ["ssh", "-i", str(key), *(f"-o{each}" for each in options), f"{user}@127.0.0.1", command]
         return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
 
 
